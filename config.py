@@ -1,0 +1,69 @@
+"""Settings: every CRAG_* variable with its default, range and help, once. Read by the entries and by assembly."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from crag.errors import ConfigurationError
+from crag.schema import Thresholds
+
+ROOT = Path(__file__).resolve().parent
+
+
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crag"
+
+
+class Settings(BaseSettings):
+    """A frozen set of options. Unknown CRAG_* variables are ignored; a bad value is named with its range."""
+
+    model_config = SettingsConfigDict(env_prefix="CRAG_", frozen=True, extra="ignore")
+
+    files_dir: Path = Field(ROOT / "Files", description="Folder with your PDFs (subfolders included).")
+    chroma_dir: Path = Field(ROOT / "chroma_db", description="Folder of the index: vectors, lexical index, catalog.")
+    cache_dir: Path = Field(default_factory=_cache_home, description="Folder of the converted embedding model.")
+
+    embedding_provider: Literal["embedded"] = Field("embedded", description="Who makes the vectors.")
+    llm_provider: Literal["embedded"] = Field("embedded", description="Who writes the answer: `embedded` quotes.")
+    evaluator: Literal["lightweight"] = Field("lightweight", description="Who grades documents and strips.")
+
+    k: Annotated[int, Field(ge=1, le=50)] = Field(8, description="Documents retrieved and graded per question.")
+    fusion_constant: Annotated[int, Field(ge=1, le=1000)] = Field(
+        60, description="Constant of reciprocal rank fusion: larger flattens the ranks."
+    )
+    upper: Annotated[float, Field(ge=0, le=1)] = Field(0.7, description="A score from here on is relevant.")
+    lower: Annotated[float, Field(ge=0, le=1)] = Field(0.3, description="A score below is irrelevant.")
+    strip_threshold: Annotated[float, Field(ge=0, le=1)] = Field(0.5, description="A strip is kept from here on.")
+    top_strips: Annotated[int, Field(ge=1, le=100)] = Field(8, description="At most so many strips are kept.")
+    quotes: Annotated[int, Field(ge=1, le=20)] = Field(3, description="At most so many strips are quoted.")
+
+    parse_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
+        60.0, description="Seconds that reading a slice of a PDF (8 pages) may take before the file is given up."
+    )
+    max_upload_mb: Annotated[int, Field(ge=1, le=2000)] = Field(200, description="Largest PDF that can be uploaded.")
+    threads: Annotated[int, Field(ge=0, le=64)] = Field(0, description="Threads of the embedding engine; 0: all cores.")
+    language: Literal["auto", "en", "zh"] = Field("auto", description="Language of the page; `auto`: the browser's.")
+
+    @model_validator(mode="after")
+    def _thresholds_are_ordered(self) -> Settings:
+        self.thresholds  # noqa: B018 - raises where lower > upper
+        return self
+
+    @property
+    def thresholds(self) -> Thresholds:
+        return Thresholds(upper=self.upper, lower=self.lower, strip=self.strip_threshold, top_strips=self.top_strips)
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Settings from the environment and `overrides`. Raises ConfigurationError naming variable and mend."""
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "CRAG_" + "_".join(str(part) for part in first["loc"]).upper() if first["loc"] else "The thresholds"
+        raise ConfigurationError(f"{name}: {first['msg']}. Correct it or leave it unset for the default.") from None

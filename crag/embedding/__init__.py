@@ -1,0 +1,1 @@
+"""Text to vectors: one Protocol (base) and a file per engine."""

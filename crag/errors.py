@@ -1,0 +1,53 @@
+"""The one family of errors; each message is a sentence for the user that says what is wrong and what to do.
+
+CragError
+├── ConfigurationError    a setting cannot be used as it is
+├── EmbeddingError        no vectors can be made
+├── EvaluationError       a grade could not be made: the document becomes *ungraded*
+├── GenerationError       no answer could be written
+├── KnowledgeBaseError    the index cannot be read or written
+│   ├── EmptyIndexError   there is nothing to ask yet
+│   ├── IndexMismatchError  the index was built with another embedding
+│   └── BuildLockedError  another process is building
+└── PdfError              one file cannot be read; it never stops the others
+"""
+
+
+class CragError(Exception):
+    """Base of all errors whose text may be shown to the user as it is."""
+
+
+class ConfigurationError(CragError):
+    """A setting has a value that cannot be used."""
+
+
+class EmbeddingError(CragError):
+    """The embedding model is missing or failed."""
+
+
+class EvaluationError(CragError):
+    """The evaluator could not grade a document."""
+
+
+class GenerationError(CragError):
+    """The generator could not write an answer."""
+
+
+class KnowledgeBaseError(CragError):
+    """The index cannot be read or written."""
+
+
+class EmptyIndexError(KnowledgeBaseError):
+    """Nothing has been indexed yet."""
+
+
+class IndexMismatchError(KnowledgeBaseError):
+    """The index was built with another embedding than the one configured."""
+
+
+class BuildLockedError(KnowledgeBaseError):
+    """Another process holds the writer lock."""
+
+
+class PdfError(CragError):
+    """One PDF cannot be read; the text is the reason shown in the file's row."""

@@ -1,0 +1,1 @@
+"""E of the paper: one Protocol (base) and a file per evaluator."""

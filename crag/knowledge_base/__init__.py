@@ -1,0 +1,1 @@
+"""From PDFs in a folder to an index that can be asked."""

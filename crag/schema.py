@@ -1,0 +1,440 @@
+"""The vocabulary as frozen data: what flows between the stations, and the trace that an answer leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
+
+TRACE_SCHEMA = 1
+"""Version of the trace's JSON; later versions only add fields."""
+
+Unit = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Frozen(BaseModel):
+    """Immutable, comparable, serialisable; fields added by a later version are ignored on reading."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+class Action(StrEnum):
+    """What the evidence triggers (paper, section 4.2)."""
+
+    CORRECT = "CORRECT"
+    AMBIGUOUS = "AMBIGUOUS"
+    INCORRECT = "INCORRECT"
+
+
+class Verdict(StrEnum):
+    """A score seen against the thresholds; derived, never asked for."""
+
+    RELEVANT = "relevant"
+    PARTIAL = "partial"
+    IRRELEVANT = "irrelevant"
+    UNGRADED = "ungraded"
+
+
+class Thresholds(Frozen):
+    """The numbers of the decision: all on the evaluator's scale [0, 1], `lower <= upper`."""
+
+    upper: Unit = 0.7
+    lower: Unit = 0.3
+    strip: Unit = 0.5
+    top_strips: Annotated[int, Field(ge=1, le=100)] = 8
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Thresholds:
+        if self.lower > self.upper:
+            raise ValueError(f"the lower threshold {self.lower:.2f} is above the upper threshold {self.upper:.2f}")
+        return self
+
+    def verdict(self, score: float | None) -> Verdict:
+        """`>= upper` relevant, `< lower` irrelevant, between them partial, no score ungraded."""
+        if score is None:
+            return Verdict.UNGRADED
+        if score >= self.upper:
+            return Verdict.RELEVANT
+        return Verdict.IRRELEVANT if score < self.lower else Verdict.PARTIAL
+
+
+class Span(Frozen):
+    """A stretch of one page's canonical text: 1-based physical page, code points `[start, end)`."""
+
+    page: Annotated[int, Field(ge=1)]
+    start: Annotated[int, Field(ge=0)]
+    end: int
+
+
+class Strip(Frozen):
+    """The unit of refinement: one to three sentences; strips of one content with equal spans share their id."""
+
+    id: str
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+class Passage(Frozen):
+    """The unit that is indexed. `id` derives from content, index fingerprint and number."""
+
+    id: str
+    content: str
+    """sha256 (hex) of the PDF's bytes."""
+    number: int
+    """Position in the content, from 0."""
+    text: str
+    heading: str = ""
+    """Title of the section it stands in; empty where none was recognised."""
+    spans: tuple[Span, ...]
+    strips: tuple[Strip, ...]
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        return pages_of(self.spans)
+
+
+class Document(Frozen):
+    """A retrieved passage with its place in the files and in the rankings."""
+
+    id: str
+    content: str
+    files: tuple[str, ...]
+    """All paths below Files/ that hold this content; the first is shown."""
+    number: int = 0
+    text: str
+    heading: str = ""
+    spans: tuple[Span, ...]
+    strips: tuple[Strip, ...]
+    dense_rank: int | None = None
+    """1-based rank among the passages nearest in embedding space; None if not among them."""
+    lexical_rank: int | None = None
+    """1-based rank by BM25; None if not among them."""
+    fused: float = 0.0
+    """Reciprocal rank fusion score; for ordering only, it says nothing about relevance."""
+
+    @computed_field
+    @property
+    def file(self) -> str:
+        return self.files[0]
+
+    @computed_field
+    @property
+    def pages(self) -> tuple[int, ...]:
+        return pages_of(self.spans)
+
+    @computed_field
+    @property
+    def page(self) -> int:
+        return self.pages[0]
+
+
+class Grade(Frozen):
+    """How surely a text holds information that answers the question; `score` None means ungraded, for `cause`."""
+
+    score: Unit | None
+    reason: str = ""
+    cause: str | None = None
+    features: dict[str, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _ungraded_has_a_cause(self) -> Grade:
+        if (self.score is None) != (self.cause is not None):
+            raise ValueError("a grade has a score or the cause why it has none")
+        return self
+
+
+class DocumentGrade(Frozen):
+    """What the evaluator says of one document: of the whole, and of each of its strips in their order."""
+
+    document: Grade
+    strips: tuple[Grade, ...]
+
+
+class GradedDocument(Document):
+    """A document as the trace keeps it. `verdict` is what the thresholds of that turn made of the score."""
+
+    score: Unit | None
+    cause: str | None = None
+    reason: str = ""
+    features: dict[str, float] = Field(default_factory=dict)
+    verdict: Verdict
+
+    @classmethod
+    def of(cls, document: Document, grade: Grade, thresholds: Thresholds) -> GradedDocument:
+        """The document with its grade and the verdict derived from `thresholds`."""
+        fields = {name: getattr(document, name) for name in Document.model_fields}
+        graded = {name: getattr(grade, name) for name in Grade.model_fields}
+        return cls(**fields, **graded, verdict=thresholds.verdict(grade.score))
+
+
+class Decision(Frozen):
+    """An action with the sentence that explains it and the documents it was taken on."""
+
+    action: Action
+    sentence: str
+    best: Unit | None = None
+    """The highest score, None where nothing was graded."""
+    query: str
+    """What was searched for: the question, or the rewritten query of the second look."""
+    documents: tuple[str, ...] = ()
+    """Ids, in rank order."""
+
+
+class Fate(StrEnum):
+    """Why a strip was kept or dropped."""
+
+    KEPT = "kept"
+    FALLBACK = "fallback"
+    """Kept although below the threshold: nothing was above it, and this is the best there is."""
+    DOCUMENT_IRRELEVANT = "document below the lower threshold"
+    DOCUMENT_UNGRADED = "document ungraded"
+    BELOW_THRESHOLD = "below the strip threshold"
+    BEYOND_TOP = "more strips than are sent"
+    UNGRADED = "ungraded"
+    DISCARDED = "documents discarded"
+    """The action was INCORRECT: local documents are not used at all."""
+
+
+class GradedStrip(Strip):
+    """A strip as the trace keeps it, kept or dropped."""
+
+    content: str
+    files: tuple[str, ...]
+    documents: tuple[str, ...]
+    """Ids of the documents that hold it."""
+    order: int
+    """Position in document order: file, page, place on the page."""
+    score: Unit | None
+    cause: str | None = None
+    reason: str = ""
+    fate: Fate = Fate.BELOW_THRESHOLD
+
+    @computed_field
+    @property
+    def kept(self) -> bool:
+        return self.fate in (Fate.KEPT, Fate.FALLBACK)
+
+    @computed_field
+    @property
+    def file(self) -> str:
+        return self.files[0]
+
+    @computed_field
+    @property
+    def page(self) -> int:
+        return self.spans[0].page
+
+
+class Source(Frozen):
+    """One numbered source of the knowledge: the kept strips of one page of one file."""
+
+    n: int
+    file: str
+    files: tuple[str, ...]
+    content: str
+    page: int
+    text: str
+    strips: tuple[str, ...]
+    """Ids of its strips, in document order."""
+
+
+class Knowledge(Frozen):
+    """What the generator is given. `text` is byte for byte what a model reads; empty means not covered."""
+
+    text: str = ""
+    sources: tuple[Source, ...] = ()
+
+
+class Citation(Frozen):
+    """A source that the answer cites."""
+
+    n: int
+    file: str
+    page: int
+
+
+class Support(StrEnum):
+    SUPPORTED = "supported"
+    WEAK = "weak"
+    UNSUPPORTED = "unsupported"
+
+
+class CheckedSentence(Frozen):
+    """A sentence of the answer held against the strips of the sources that it cites."""
+
+    text: str
+    cites: tuple[int, ...]
+    support: Support
+
+
+class CitationCheck(Frozen):
+    citations: tuple[Citation, ...] = ()
+    unknown: tuple[int, ...] = ()
+    """Markers in the answer that no source has."""
+    sentences: tuple[CheckedSentence, ...] = ()
+
+
+class EvaluatorName(Frozen):
+    name: str
+    version: str
+
+
+class Trace(Frozen):
+    """Everything one answer was made of: enough to show every panel and to replay every decision without a call."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    schema_version: Literal[1] = Field(default=TRACE_SCHEMA, alias="schema")
+    turn_id: str
+    created: str
+    """UTC, ISO 8601."""
+    catalog_version: int = 0
+    question: str
+    language: str = "en"
+    search_query: str | None = None
+    """The rewritten query of the second look; None when the question itself sufficed."""
+    k: int
+    thresholds: Thresholds
+    evaluator: EvaluatorName
+    generator: str
+    action: Action | None = None
+    """None: no decision could be taken (nothing graded), see `error`."""
+    decision: str = ""
+    decisions: tuple[Decision, ...] = ()
+    documents: tuple[GradedDocument, ...] = ()
+    strips: tuple[GradedStrip, ...] = ()
+    knowledge: str = ""
+    sources: tuple[Source, ...] = ()
+    answer: str = ""
+    covered: bool = False
+    """False where the answer says that the knowledge base does not cover the question."""
+    citations: tuple[Citation, ...] = ()
+    check: CitationCheck = CitationCheck()
+    timings: dict[str, float] = Field(default_factory=dict)
+    """Seconds per stage."""
+    notices: tuple[str, ...] = ()
+    """What the user should know about this turn: a fallback that acted, a part that failed."""
+    stopped: bool = False
+    error: str | None = None
+
+
+# --- what happens while a question is answered, in this order -------------------------------------------------
+
+
+class Retrieved(Frozen):
+    kind: Literal["retrieved"] = "retrieved"
+    query: str
+    documents: tuple[Document, ...]
+
+
+class Graded(Frozen):
+    kind: Literal["graded"] = "graded"
+    documents: tuple[GradedDocument, ...]
+
+
+class Decided(Frozen):
+    kind: Literal["decided"] = "decided"
+    decision: Decision
+
+
+class Rewritten(Frozen):
+    kind: Literal["rewritten"] = "rewritten"
+    query: str
+
+
+class Refined(Frozen):
+    kind: Literal["refined"] = "refined"
+    strips: tuple[GradedStrip, ...]
+    knowledge: Knowledge
+
+
+class Token(Frozen):
+    kind: Literal["token"] = "token"
+    text: str
+
+
+class Finished(Frozen):
+    kind: Literal["finished"] = "finished"
+    trace: Trace
+
+
+TurnEvent = Retrieved | Graded | Decided | Rewritten | Refined | Token | Finished
+
+
+# --- what happens while the knowledge base is built ------------------------------------------------------------
+
+
+class FileState(StrEnum):
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    UNCHANGED = "unchanged"
+
+
+class FileChange(Frozen):
+    """What a rebuild would do with one path below Files/."""
+
+    path: str
+    state: FileState
+
+
+class FileRow(Frozen):
+    """One file of the knowledge base as the page lists it. `error` is the reason why it is not indexed."""
+
+    path: str
+    content: str
+    pages: int = 0
+    passages: int = 0
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    error: str | None = None
+
+
+class BuildStarted(Frozen):
+    kind: Literal["build_started"] = "build_started"
+    changes: tuple[FileChange, ...]
+    fresh: bool = False
+    """A new index generation is built because the fingerprint changed."""
+
+
+class FileProgress(Frozen):
+    """`stage` is reading, embedding or staged; `done` of `total` counts pages while reading, passages after."""
+
+    kind: Literal["file_progress"] = "file_progress"
+    path: str
+    index: int
+    files: int
+    stage: str
+    done: int
+    total: int
+    pages_per_second: float = 0.0
+
+
+class FileFinished(Frozen):
+    kind: Literal["file_finished"] = "file_finished"
+    row: FileRow
+    index: int
+    files: int
+
+
+class BuildFinished(Frozen):
+    """`published` False: cancelled, with `staged` finished files kept aside, invisible to questions."""
+
+    kind: Literal["build_finished"] = "build_finished"
+    version: int
+    published: bool
+    staged: int = 0
+    files: int = 0
+    passages: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+
+
+BuildEvent = BuildStarted | FileProgress | FileFinished | BuildFinished
+
+
+def pages_of(spans: Iterable[Span]) -> tuple[int, ...]:
+    """The pages that the spans touch, ascending, each once."""
+    return tuple(sorted({span.page for span in spans}))

@@ -1,0 +1,1 @@
+"""From a question to what else may be searched for."""

@@ -1,0 +1,73 @@
+"""Words, language and sentences: the one place that knows how English and Chinese are cut."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+
+import sentencex
+
+CJK = (
+    r"\u2e80-\u2fdf\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
+)
+"""Scripts written without spaces that a reader searches by characters, as the inside of a character class."""
+
+_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_CJK_CHAR = re.compile(rf"[{CJK}]")
+_LETTER = re.compile(r"[^\W\d_]")
+_CJK_STOP = re.compile(r"([。！？!?][”’」』）)\]]*+)(?=\S)")
+
+
+def normalise(text: str) -> str:
+    """NFKC, lower case: the form in which words are compared."""
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def is_cjk(text: str) -> bool:
+    """Whether `text` is one or more characters of a script written without spaces."""
+    return bool(text) and all(_CJK_CHAR.match(char) for char in text)
+
+
+def language(text: str) -> str:
+    """`zh` where at least a fifth of the letters are Han, kana or hangul, otherwise `en`."""
+    letters = len(_LETTER.findall(text))
+    return "zh" if letters and len(_CJK_CHAR.findall(text)) / letters >= 0.2 else "en"
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-cased words, and overlapping character bigrams of CJK runs (a lone character stands for itself)."""
+    found: list[str] = []
+    for match in _RUN.finditer(normalise(text)):
+        run = match.group()
+        if _CJK_CHAR.match(run):
+            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+        else:
+            found.append(run)
+    return found
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Code-point ranges `(start, end)` of the sentences of `text`, in order, without surrounding white space.
+
+    sentencex (Wikimedia) finds the boundaries; Chinese stops that it passes over, because a Latin letter or a
+    closing quote follows, end a sentence too.
+    """
+    lang = language(text)
+    ranges: list[tuple[int, int]] = []
+    position = 0
+    for piece in sentencex.segment(lang, text):
+        start, position = position, position + len(piece)
+        cuts = [start]
+        if lang == "zh":
+            cuts += [start + match.end() for match in _CJK_STOP.finditer(piece)]
+        cuts.append(position)
+        for a, b in itertools.pairwise(cuts):
+            while a < b and text[a].isspace():
+                a += 1
+            while b > a and text[b - 1].isspace():
+                b -= 1
+            if a < b:
+                ranges.append((a, b))
+    return ranges
