@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 
-TRACE_SCHEMA = 1
+TRACE_SCHEMA: Final = 1
 """Version of the trace's JSON; later versions only add fields."""
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -245,6 +245,8 @@ class Knowledge(Frozen):
 
     text: str = ""
     sources: tuple[Source, ...] = ()
+    strips: tuple[GradedStrip, ...] = ()
+    """The kept strips with their scores, in document order: what an extractive generator quotes from."""
 
 
 class Citation(Frozen):
