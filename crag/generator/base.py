@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from crag.schema import Knowledge
@@ -13,6 +13,6 @@ class Generator(Protocol):
 
     name: str
 
-    def stream(self, question: str, knowledge: Knowledge) -> AsyncIterator[str]:
-        """Pieces of the answer as they come. `knowledge.sources` is never empty. Raises `GenerationError`."""
+    def stream(self, question: str, knowledge: Knowledge) -> AsyncGenerator[str]:
+        """Pieces of the answer as they come; closing it ends the work behind it. `knowledge.sources` is never empty. Raises `GenerationError`."""
         ...

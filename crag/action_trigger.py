@@ -1,0 +1,108 @@
+"""The action trigger (paper, section 4.3): the scores of the documents decide between the three actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from crag.schema import Action, Decision, Thresholds
+
+SENTENCES = {
+    "en": {
+        "second": "second look: ",
+        "reached": "best {best} reaches {upper}, so the local evidence is sufficient: refined locally",
+        "between": (
+            "best {best} is below {upper} and not below {lower}, so the local evidence is uncertain: "
+            "refined locally; web search is off"
+        ),
+        "ungraded": (
+            "best {best} is below {lower}, but {ungraded} of {total} documents could not be graded, so the local "
+            "evidence is uncertain: no graded document can be used, and web search is off"
+        ),
+        "below": "best {best} is below {lower}, so the documents do not answer the question: {then}",
+        "nothing": "nothing was retrieved, so there is no local evidence: {then}",
+        "first_then": "a second look with a rewritten query",
+        "second_then": "the question is still not covered by the knowledge base",
+    },
+    "zh": {
+        "second": "再次检索：",
+        "reached": "最高分 {best} 达到 {upper}，本地证据充分：在本地提炼",
+        "between": "最高分 {best} 低于 {upper} 但不低于 {lower}，本地证据不确定：仅在本地提炼，网络搜索未开启",
+        "ungraded": (
+            "最高分 {best} 低于 {lower}，但 {total} 篇文档中有 {ungraded} 篇未能评分，本地证据不确定："
+            "没有可用的已评分文档，网络搜索未开启"
+        ),
+        "below": "最高分 {best} 低于 {lower}，文档不能回答这个问题：{then}",
+        "nothing": "没有检索到任何文档，没有本地证据：{then}",
+        "first_then": "改写查询后再检索一次",
+        "second_then": "知识库仍未涵盖这个问题",
+    },
+}
+
+
+class Scored(Protocol):
+    """What the decision looks at: a graded document, or anything else with an id and a score (None: ungraded)."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def score(self) -> float | None: ...
+
+
+def decide(
+    documents: Sequence[Scored], thresholds: Thresholds, query: str, *, lang: str = "en", second_look: bool = False
+) -> Decision | None:
+    """The action for the graded documents, in rank order, with the sentence that explains it in `lang` (en, zh).
+
+    Any score >= upper: CORRECT. All < lower, or nothing retrieved: INCORRECT. Otherwise AMBIGUOUS. Ungraded
+    documents take no part in the maximum but forbid INCORRECT. All ungraded: None, no action can be taken.
+    """
+    scores = [document.score for document in documents if document.score is not None]
+    if documents and not scores:
+        return None
+    best = max(scores, default=None)
+    ungraded = len(documents) - len(scores)
+    if best is None:
+        action, key = Action.INCORRECT, "nothing"
+    elif best >= thresholds.upper:
+        action, key = Action.CORRECT, "reached"
+    elif best >= thresholds.lower:
+        action, key = Action.AMBIGUOUS, "between"
+    elif ungraded:
+        action, key = Action.AMBIGUOUS, "ungraded"
+    else:
+        action, key = Action.INCORRECT, "below"
+    texts = SENTENCES.get(lang, SENTENCES["en"])
+    sentence = texts[key].format(
+        **_digits(best if best is not None else 0.0, thresholds),
+        ungraded=ungraded,
+        total=len(documents),
+        then=texts["second_then" if second_look else "first_then"],
+    )
+    if second_look:
+        sentence = texts["second"] + sentence
+    return Decision(
+        action=action,
+        sentence=sentence[:1].upper() + sentence[1:],
+        best=best,
+        query=query,
+        documents=tuple(document.id for document in documents),
+    )
+
+
+def _digits(best: float, thresholds: Thresholds) -> dict[str, str]:
+    """The numbers with two digits, or as many as it takes that none contradicts the sentence (0.699 is not 0.70)."""
+    limits = {"upper": thresholds.upper, "lower": thresholds.lower}
+    for digits in range(2, 18):
+        shown = {name: f"{value:.{digits}f}" for name, value in {"best": best, **limits}.items()}
+        exact = all(abs(float(shown[name]) - value) < 1e-6 for name, value in limits.items())
+        if exact and all(
+            _order(float(shown["best"]), float(shown[name])) == _order(best, limits[name]) for name in limits
+        ):
+            break
+    return shown
+
+
+def _order(a: float, b: float) -> int:
+    return (a > b) - (a < b)

@@ -1,0 +1,116 @@
+"""What is installed, configured and reachable, each with the mend for what is not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from config import Settings
+from crag.assembly import House, open_house
+from crag.errors import CragError, EmptyIndexError
+
+PACKAGES = ("streamlit", "chromadb", "pymupdf", "onnxruntime", "tokenizers", "sentencex", "sqlalchemy", "pebble")
+FREE_BYTES = 500_000_000
+"""Below this much free disk space the model's conversion or a build may fail."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the examination; `text` names the mend where `ok` is False."""
+
+    subject: str
+    ok: bool
+    text: str
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Looks at everything a question needs, in the order in which it is needed. Never raises."""
+    findings = [*_python(), *_packages(), *_folders(settings)]
+    try:
+        house = open_house(settings)
+    except CragError as error:
+        return [*findings, Finding("embedding", False, str(error))]
+    try:
+        return [*findings, *_engine(house), *_index(house)]
+    finally:
+        house.close()
+
+
+def _python() -> Iterator[Finding]:
+    running = ".".join(str(part) for part in sys.version_info[:3])
+    fresh = sys.version_info >= (3, 11)
+    yield Finding("Python", fresh, running if fresh else f"{running} is too old: install Python 3.11 or newer.")
+    with sqlite3.connect(":memory:") as database:
+        options = {row[0] for row in database.execute("PRAGMA compile_options")}
+    has_fts = "ENABLE_FTS5" in options
+    mend = f"SQLite {sqlite3.sqlite_version} lacks FTS5: use a Python build that has it (python.org, Debian, uv)."
+    yield Finding("lexical index", has_fts, f"SQLite {sqlite3.sqlite_version} with FTS5" if has_fts else mend)
+
+
+def _packages() -> Iterator[Finding]:
+    found, missing = [], []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        yield Finding("packages", False, f"{', '.join(missing)} missing: run `pip install -r requirements.txt`.")
+    else:
+        yield Finding("packages", True, ", ".join(found))
+
+
+def _folders(settings: Settings) -> Iterator[Finding]:
+    for subject, folder, needs_writing in (
+        ("PDF folder", settings.files_dir, False),
+        ("index folder", settings.chroma_dir, True),
+        ("model cache", settings.cache_dir, True),
+    ):
+        nearest = _nearest(folder)
+        if not os.access(nearest, os.W_OK if needs_writing else os.R_OK):
+            verb = "written" if needs_writing else "read"
+            yield Finding(subject, False, f"{folder} cannot be {verb}: change its permissions or the CRAG_* variable.")
+        elif needs_writing and (free := shutil.disk_usage(nearest).free) < FREE_BYTES:
+            yield Finding(subject, False, f"{folder}: only {free // 1_000_000} MB free on its disk: make room.")
+        elif folder == settings.files_dir and not folder.is_dir():
+            yield Finding(subject, False, f"{folder} does not exist: create it and put PDFs into it.")
+        else:
+            yield Finding(subject, True, str(folder))
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder itself, or the nearest parent that exists, in which it would be created."""
+    return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+
+
+def _engine(house: House) -> Iterator[Finding]:
+    try:
+        vectors = house.embedder.embed_passages(["one", "一"])
+    except CragError as error:
+        yield Finding("embedding", False, str(error))
+        return
+    yield Finding("embedding", vectors.shape == (2, house.embedder.dimension), house.embedder.fingerprint)
+    for notice in house.notices:
+        yield Finding("embedding", True, notice)
+    yield Finding("evaluator", True, f"{house.evaluator.name} {house.evaluator.version}")
+    yield Finding("generator", True, "extractive: quotes your documents; nothing leaves this machine")
+    yield Finding("web search", True, "off: INCORRECT takes a second look in your documents")
+
+
+def _index(house: House) -> Iterator[Finding]:
+    try:
+        with house.knowledge_base.snapshot() as index:
+            yield Finding("index", True, f"version {index.version}, {index.size} passages")
+    except EmptyIndexError as error:
+        yield Finding("index", True, str(error))
+    except CragError as error:
+        yield Finding("index", False, str(error))
+    refused = [row for row in house.knowledge_base.rows() if row.error]
+    for row in refused:
+        yield Finding("file", True, f"{row.path} is not indexed: {row.error}")

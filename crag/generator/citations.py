@@ -1,0 +1,114 @@
+"""Citations: which sources an answer cites, and whether each of its sentences is held by the strips that it cites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from crag.idf import content_words, coverage, words_of
+from crag.schema import CheckedSentence, Citation, CitationCheck, GradedStrip, Knowledge, Source, Support
+from crag.text import normalise, sentences, tokens
+
+SUPPORTED = 0.75
+"""Share of a sentence's content words (by idf) that the cited strips hold, from which on it is supported."""
+WEAK = 0.4
+
+_MARKER = re.compile(r"[\[［【]\s*(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\s*[\]］】]")
+_QUOTE = re.compile(r"“([^“”]{4,})”")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_BRACKETS = str.maketrans("[［【", "(((")
+
+
+def check(answer: str, knowledge: Knowledge, strips: Sequence[GradedStrip]) -> CitationCheck:
+    """The answer held against its sources; `strips` are those of the turn, of which the kept ones are the evidence.
+
+    Markers inside text that is quoted word for word belong to the document and are no citations. A sentence without
+    a marker is held against what the next marker of its paragraph cites; one that cites nothing is unsupported.
+    """
+    texts = {strip.id: strip.text for strip in strips if strip.kept}
+    evidence = {source.n: _evidence(source, texts) for source in knowledge.sources}
+    masked = _mask(answer, [*texts.values(), *evidence.values()])
+    cited = tuple(dict.fromkeys(_markers(masked)))
+    sources = {source.n: source for source in knowledge.sources}
+    return CitationCheck(
+        citations=tuple(Citation(n=n, file=sources[n].file, page=sources[n].page) for n in cited if n in sources),
+        unknown=tuple(n for n in cited if n not in sources),
+        sentences=tuple(_checked(answer, masked, evidence)) if sources else (),
+    )
+
+
+def support(sentence: str, evidence: str) -> Support:
+    """How far `evidence` holds the content words and all numbers of `sentence`; word for word is supported."""
+    if not evidence:
+        return Support.UNSUPPORTED
+    if _plain(sentence) in _plain(evidence):
+        return Support.SUPPORTED
+    words = content_words(sentence) or tuple(words_of(sentence))
+    share = coverage(words, words_of(evidence))
+    invented = set(_NUMBER.findall(normalise(sentence))) - set(_NUMBER.findall(normalise(evidence)))
+    if share >= SUPPORTED and not invented:
+        return Support.SUPPORTED
+    return Support.WEAK if share >= WEAK else Support.UNSUPPORTED
+
+
+def _checked(answer: str, masked: str, evidence: Mapping[int, str]) -> Iterator[CheckedSentence]:
+    for start, end in _lines(answer):
+        ranges = _with_their_markers(masked, [(start + a, start + b) for a, b in sentences(answer[start:end])])
+        cites = [tuple(dict.fromkeys(_markers(masked[a:b]))) for a, b in ranges]
+        for i in range(len(cites) - 2, -1, -1):
+            cites[i] = cites[i] or cites[i + 1]
+        for (a, b), numbers in zip(ranges, cites, strict=True):
+            claim = _MARKER.sub("", masked[a:b]).strip()
+            if not tokens(claim) or (not numbers and claim.endswith((":", "："))):
+                continue  # nothing is claimed: punctuation, or the lead-in of what follows
+            held = "\n".join(evidence[n] for n in numbers if n in evidence)
+            yield CheckedSentence(text=answer[a:b], cites=numbers, support=support(claim, held.translate(_BRACKETS)))
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    position = 0
+    for line in text.splitlines(keepends=True):
+        yield position, position + len(line)
+        position += len(line)
+
+
+def _with_their_markers(masked: str, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sentence ranges in which a marker that stands after the full stop belongs to the sentence before it."""
+    joined: list[tuple[int, int]] = []
+    for start, end in ranges:
+        leading = start
+        while joined and (match := _MARKER.match(masked, leading)) and match.end() <= end:
+            leading = match.end()
+            while leading < end and masked[leading].isspace():
+                leading += 1
+        if leading > start:
+            joined[-1] = (joined[-1][0], leading)
+        if leading < end:
+            joined.append((leading, end))
+    return joined
+
+
+def _mask(answer: str, verbatim: Sequence[str]) -> str:
+    """The answer, equally long, with the square brackets inside word-for-word quotes made round."""
+    masked = answer
+    for text in verbatim:
+        if text and any(mark in text for mark in "[［【"):
+            masked = masked.replace(text, text.translate(_BRACKETS))
+    plain = [_plain(text) for text in verbatim]
+    return _QUOTE.sub(
+        lambda match: match[0].translate(_BRACKETS) if any(_plain(match[1]) in text for text in plain) else match[0],
+        masked,
+    )
+
+
+def _evidence(source: Source, texts: Mapping[str, str]) -> str:
+    return "\n".join(texts[id_] for id_ in source.strips if id_ in texts)
+
+
+def _markers(text: str) -> list[int]:
+    return [int(n) for match in _MARKER.finditer(text) for n in _NUMBER.findall(match.group(1).replace(",", " "))]
+
+
+def _plain(text: str) -> str:
+    """Without white space, quotation marks and case: what counts when texts are compared word for word."""
+    return re.sub(r"[\s\"“”„«»「」『』]+", "", normalise(text)).strip("。.")

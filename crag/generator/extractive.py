@@ -1,0 +1,55 @@
+"""The embedded generator: quotes the best strips word for word, each with its citation, and says that it quotes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+
+from crag.errors import GenerationError
+from crag.idf import coverage, words_of
+from crag.refinement import merge, neighbours
+from crag.schema import GradedStrip, Knowledge
+from crag.text import language
+
+LEAD_IN = {"en": "From your documents:", "zh": "以下是文档原文："}
+NEAR_DUPLICATE = 0.9
+"""A strip whose words (by idf) stand to this share in one quoted already adds nothing."""
+
+
+class ExtractiveGenerator:
+    """Answers with at most `quotes` strips of the knowledge, best first; neighbouring strips are one quote."""
+
+    name = "extractive"
+
+    def __init__(self, quotes: int = 3) -> None:
+        self.quotes = quotes
+
+    async def stream(self, question: str, knowledge: Knowledge) -> AsyncGenerator[str]:
+        """The lead-in, then one paragraph per quote. Raises GenerationError where there is nothing to quote."""
+        chosen = best_strips(knowledge.strips, self.quotes)
+        if not chosen:
+            raise GenerationError("There is no evidence to quote from: lower the strip threshold or ask otherwise.")
+        number = {id_: source.n for source in knowledge.sources for id_ in source.strips}
+        yield LEAD_IN[language(question)]
+        for run in quotes_of(chosen):
+            yield f"\n\n“{merge(run)}” [{number[run[0].id]}]"
+
+
+def best_strips(strips: Sequence[GradedStrip], most: int) -> list[GradedStrip]:
+    """The `most` strips with the highest scores, best first, without those that repeat a better one."""
+    chosen: list[GradedStrip] = []
+    for strip in sorted(strips, key=lambda strip: (-(strip.score or 0.0), strip.order)):
+        words = words_of(strip.text)
+        if len(chosen) < most and all(coverage(words, words_of(other.text)) < NEAR_DUPLICATE for other in chosen):
+            chosen.append(strip)
+    return chosen
+
+
+def quotes_of(chosen: Sequence[GradedStrip]) -> list[list[GradedStrip]]:
+    """Runs of neighbouring strips of one page in document order; the run with the best strip first."""
+    runs: list[list[GradedStrip]] = []
+    for strip in sorted(chosen, key=lambda strip: strip.order):
+        if runs and runs[-1][-1].page == strip.page and neighbours(runs[-1][-1], strip):
+            runs[-1].append(strip)
+        else:
+            runs.append([strip])
+    return sorted(runs, key=lambda run: -max(strip.score or 0.0 for strip in run))

@@ -1,0 +1,33 @@
+"""The answer where nothing covers the question: it says so, names the nearest documents, and invents nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crag.schema import GradedDocument
+from crag.text import language
+
+NEAREST = 3
+
+TEXTS = {
+    "en": (
+        "The knowledge base does not cover this question.",
+        " Nearest documents: {places}.",
+        "{file}, page {page}",
+        "; ",
+    ),
+    "zh": ("知识库没有涵盖这个问题。", "最接近的文档：{places}。", "{file}，第 {page} 页", "；"),
+}
+
+
+def not_covered(question: str, documents: Sequence[GradedDocument]) -> str:
+    """One plain sentence in the question's language, and the best graded places (at most 3, each once).
+
+    Ungraded documents come last, in rank order: their nearness is only that they were retrieved.
+    """
+    says, nearest, place, separator = TEXTS[language(question)]
+    ranked = sorted(documents, key=lambda document: -1.0 if document.score is None else document.score, reverse=True)
+    places = dict.fromkeys(place.format(file=" ".join(doc.file.split()), page=doc.page) for doc in ranked)
+    if not places:
+        return says
+    return says + nearest.format(places=separator.join(list(places)[:NEAREST]))

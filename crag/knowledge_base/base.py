@@ -1,0 +1,229 @@
+"""The knowledge base as the rest of the house uses it: build it, list it, and ask one pinned version of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from crag.embedding.base import Embedder
+from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
+from crag.knowledge_base.builder import Builder, compare, generation_folder, index_fingerprint, snapshots_lock
+from crag.knowledge_base.catalog import Catalog, State, Target, read_state
+from crag.knowledge_base.locks import build_lock, hold
+from crag.knowledge_base.scan import Hasher, scan
+from crag.knowledge_base.snapshot import Snapshot, live_passages
+from crag.knowledge_base.vector_store import VectorStore, VectorStoreGoneError, remove_folder
+from crag.schema import BuildEvent, BuildFinished, Document, FileChange, FileRow
+
+__all__ = ["KnowledgeBase", "Snapshot"]
+
+_NOTHING = "Nothing is indexed yet: put PDFs into the folder and build the knowledge base."
+
+
+@dataclass
+class _Open:
+    """A generation's store, how many snapshots read it, and the last version whose vectors it is sure to hold."""
+
+    store: VectorStore
+    readers: int
+    version: int
+
+
+class KnowledgeBase:
+    """PDFs of one folder and their index in another. Thread-safe; any number of processes may read, one builds.
+
+    Calls block: run them on a pool. Raises KnowledgeBaseError and its family.
+    """
+
+    def __init__(self, files_dir: Path, chroma_dir: Path, embedder: Embedder, *, parse_timeout: float = 60.0) -> None:
+        """`parse_timeout` is in seconds, for each slice of 8 pages."""
+        self._files_dir = Path(files_dir)
+        self._chroma_dir = Path(chroma_dir)
+        self._embedder = embedder
+        self._parse_timeout = parse_timeout
+        self._catalog = Catalog(self._chroma_dir / "catalog.db")
+        self._hasher = Hasher()
+        self._lock = threading.RLock()
+        self._stores: dict[int, _Open] = {}
+
+    # --- what there is ------------------------------------------------------------------------------------------
+
+    def changes(self) -> list[FileChange]:
+        """What a rebuild would do with each path, sorted; reads only what is new or touched."""
+        entries = scan(self._files_dir).entries
+        found = compare(entries, self._catalog.files(), self._hasher, index_fingerprint(self._embedder))
+        return sorted(found, key=lambda change: change.path)
+
+    def ignored(self) -> list[str]:
+        """Names of what else lies in Files/ and is left alone."""
+        return scan(self._files_dir).ignored
+
+    def rows(self) -> list[FileRow]:
+        """The published files by path; failed ones with their reason."""
+        return self._catalog.rows()
+
+    def staged(self) -> int:
+        """Finished files of an unfinished build that could be published now."""
+        return len(self._publishable())
+
+    # --- building -----------------------------------------------------------------------------------------------
+
+    def build(self, cancel: threading.Event | None = None) -> Iterator[BuildEvent]:
+        """Brings the index in step with the folder, yielding what happens; see the events in `crag.schema`.
+
+        Once `cancel` is set it stops soon; finished files stay staged. Raises BuildLockedError, EmbeddingError.
+        """
+        with build_lock(self._chroma_dir / "build.lock"):
+            yield from self._builder(cancel or threading.Event()).run()
+
+    def publish_staged(self) -> BuildFinished:
+        """Publishes the finished files of a cancelled build; everything else stays as it was published."""
+        with build_lock(self._chroma_dir / "build.lock"):
+            state = self._catalog.state()
+            staged = self._publishable()
+            if not staged:
+                if self._catalog.staged():
+                    raise KnowledgeBaseError(
+                        "A changed embedding or reader is published only when every file is done: build again, "
+                        "finished files are not repeated."
+                    )
+                raise KnowledgeBaseError("No finished files are waiting to be published: build first.")
+            targets = {target.path: target for target in self._catalog.targets()}
+            targets.update({target.path: target for target in staged})
+            builder = self._builder(threading.Event())
+            builder.fingerprint = index_fingerprint(self._embedder)
+            builder.generation = state.next_generation or state.generation
+            return builder.publish(list(targets.values()))
+
+    def _publishable(self) -> list[Target]:
+        """Staged files, unless publishing them would mix them with files of another fingerprint."""
+        state = self._catalog.state()
+        current = index_fingerprint(self._embedder)
+        building = state.next_fingerprint or state.fingerprint
+        if building != current or (state.fingerprint != current and self._catalog.files()):
+            return []
+        return self._catalog.staged()
+
+    def _builder(self, cancel: threading.Event) -> Builder:
+        return Builder(
+            self._files_dir,
+            self._chroma_dir,
+            self._catalog,
+            self._embedder,
+            self._hasher,
+            self._parse_timeout,
+            self._writable,
+            self._published,
+            cancel,
+        )
+
+    # --- asking -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """One version to ask, whatever is built meanwhile. Raises EmptyIndexError, IndexMismatchError."""
+        if not self._catalog.path.exists():
+            raise EmptyIndexError(_NOTHING)
+        with hold(snapshots_lock(self._chroma_dir)):
+            connection, state, opened = self._pin()
+            try:
+                yield Snapshot(connection, state, opened.store)
+            finally:
+                connection.close()
+                self._release(state.generation)
+
+    def _pin(self) -> tuple[sa.Connection, State, _Open]:
+        """A read transaction on the newest version, and the open store of its generation."""
+        for _ in range(5):
+            connection = self._catalog.engine.connect()
+            try:
+                state = read_state(connection)
+                if not live_passages(connection):
+                    raise EmptyIndexError(
+                        "Nothing is indexed yet: put PDFs into the folder and build the knowledge base."
+                    )
+                if state.embedding != self._embedder.fingerprint:
+                    raise IndexMismatchError(
+                        "The index was built with another embedding model: build the knowledge base again, "
+                        "or choose the model it was built with."
+                    )
+                return connection, state, self._acquire(state)
+            except VectorStoreGoneError:
+                connection.close()  # a newer generation was published in between
+            except BaseException:
+                connection.close()
+                raise
+        raise VectorStoreGoneError("The folder of the vectors is missing: build the knowledge base again.")
+
+    def _acquire(self, state: State) -> _Open:
+        with self._lock:
+            opened = self._stores.get(state.generation)
+            if opened is None:
+                store = VectorStore(generation_folder(self._chroma_dir, state.generation))
+                opened = self._stores[state.generation] = _Open(store, 0, state.version)
+            elif not opened.store.folder.is_dir():
+                raise VectorStoreGoneError("The folder of the vectors is missing: build the knowledge base again.")
+            elif state.version > opened.version:
+                opened.store.reopen()  # another process published: its vectors are not seen otherwise
+                opened.version = state.version
+            opened.readers += 1
+            return opened
+
+    def _release(self, generation: int) -> None:
+        with self._lock:
+            opened = self._stores[generation]
+            opened.readers -= 1
+            if not opened.readers and generation < max(self._stores):
+                self._close_store(generation)
+
+    def _close_store(self, generation: int) -> None:
+        """Closes an old generation; its folder goes unless another process reads it."""
+        store = self._stores.pop(generation).store
+        store.close()
+        remove_folder(store.folder)
+
+    def _writable(self, generation: int, create: bool) -> VectorStore:
+        with self._lock:
+            opened = self._stores.get(generation)
+            if opened is None or not opened.store.folder.is_dir():
+                if opened is not None:
+                    opened.store.close()
+                store = VectorStore(generation_folder(self._chroma_dir, generation), create=create)
+                opened = self._stores[generation] = _Open(store, 0, 0)
+            return opened.store
+
+    def _published(self, state: State) -> None:
+        """This process wrote the version: what it has open holds it. Old generations close unless they are read."""
+        with self._lock:
+            for generation in sorted(self._stores):
+                if generation == state.generation:
+                    self._stores[generation].version = state.version
+                elif generation < state.generation and not self._stores[generation].readers:
+                    self._close_store(generation)
+
+    # --- KnownVectors (crag.evaluator.base) ----------------------------------------------------------------------
+
+    def load(self, documents: Sequence[Document]) -> dict[str, npt.NDArray[np.float32]]:
+        """The stored vectors of documents and strips by id. A document's covers its heading and text."""
+        strips = {strip.id for document in documents for strip in document.strips}
+        passages = {document.id for document in documents}
+        return self._catalog.load_vectors(passages, strips, self._embedder.fingerprint)
+
+    def save(self, content: str, strips: Mapping[str, npt.NDArray[np.float32]]) -> None:
+        """Keeps vectors of strips of one content (sha256); passed over where it is no longer indexed."""
+        self._catalog.save_strips(content, self._embedder.fingerprint, dict(strips))
+
+    def close(self) -> None:
+        """Closes files; open snapshots end first."""
+        with self._lock:
+            for opened in self._stores.values():
+                opened.store.close()
+            self._stores.clear()
+        self._catalog.close()

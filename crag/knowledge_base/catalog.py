@@ -1,0 +1,431 @@
+"""The catalog, the truth about what is indexed: contents, files, pages, passages, and which of them are published."""
+
+from __future__ import annotations
+
+import json
+import threading
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+
+from crag.knowledge_base import lexical_index
+from crag.knowledge_base.database import open_database, writing
+from crag.knowledge_base.page_text import PageText
+from crag.knowledge_base.tables import (
+    DEAD,
+    LIVE,
+    STAGED,
+    content,
+    file,
+    page,
+    passage,
+    staged_file,
+    state,
+    strip_vector,
+)
+from crag.schema import FileRow, Passage, Span, Strip
+
+Vectors = npt.NDArray[np.float32]
+
+SPANS: TypeAdapter[tuple[Span, ...]] = TypeAdapter(tuple[Span, ...])
+STRIPS: TypeAdapter[tuple[Strip, ...]] = TypeAdapter(tuple[Strip, ...])
+_MANY = 500
+"""Ids per statement: SQLite limits the number of parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is published (version 0, generation 0: nothing yet), and the generation under construction (0: none)."""
+
+    version: int
+    generation: int
+    fingerprint: str
+    embedding: str
+    next_generation: int
+    next_fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One path as the next version shall have it."""
+
+    path: str
+    content_id: int | None
+    size: int
+    mtime_ns: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A published path."""
+
+    sha256: str
+    fingerprint: str
+    size: int
+    mtime_ns: int
+    error: str | None
+    retry: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of reading one content: pages and passages with their vectors, or the reason why not."""
+
+    sha256: str
+    fingerprint: str
+    pages: Sequence[PageText] = ()
+    passages: Sequence[Passage] = ()
+    vectors: Vectors | None = None
+    seconds: float = 0.0
+    warnings: Sequence[str] = ()
+    error: str | None = None
+    transient: bool = False
+    names: str = ""
+
+
+class Catalog:
+    """Opens `catalog.db` on first use, and again when it was deleted or replaced meanwhile. Thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._engine: sa.Engine | None = None
+        self._inode = 0
+
+    @property
+    def engine(self) -> sa.Engine:
+        with self._lock:
+            inode = self.path.stat().st_ino if self.path.exists() else -1
+            if self._engine is None or inode != self._inode:
+                if self._engine is not None:
+                    self._engine.dispose()
+                self._engine = open_database(self.path)
+                self._inode = self.path.stat().st_ino
+            return self._engine
+
+    def close(self) -> None:
+        with self._lock:
+            if self._engine is not None:
+                self._engine.dispose()
+            self._engine = None
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        with self.engine.connect() as connection:
+            return read_state(connection)
+
+    def files(self) -> dict[str, Known]:
+        """The published paths."""
+        query = sa.select(file, content.c.sha256, content.c.fingerprint, content.c.transient).outerjoin_from(
+            file, content
+        )
+        with self.engine.connect() as connection:
+            return {
+                row.path: Known(
+                    row.sha256 or "", row.fingerprint or "", row.size, row.mtime_ns, row.error, bool(row.transient)
+                )
+                for row in connection.execute(query)
+            }
+
+    def rows(self) -> list[FileRow]:
+        """The published paths as the page lists them."""
+        query = sa.select(file.c.path, file.c.error.label("unopened"), content).outerjoin_from(file, content)
+        with self.engine.connect() as connection:
+            return [
+                FileRow(
+                    path=row.path,
+                    content=row.sha256 or "",
+                    pages=row.pages or 0,
+                    passages=row.passages or 0,
+                    seconds=row.seconds or 0.0,
+                    warnings=tuple(json.loads(row.warnings or "[]")),
+                    error=row.unopened or row.error,
+                )
+                for row in connection.execute(query.order_by(file.c.path))
+            ]
+
+    def find(self, sha256: str, fingerprint: str) -> sa.Row[Any] | None:
+        """The content if it has been read under this fingerprint and need not be read again."""
+        query = sa.select(content).where(
+            content.c.sha256 == sha256,
+            content.c.fingerprint == fingerprint,
+            content.c.status.in_((LIVE, STAGED)),
+            sa.not_(content.c.transient),
+        )
+        with self.engine.connect() as connection:
+            return connection.execute(query).first()
+
+    def targets(self) -> list[Target]:
+        """The published paths with the content they refer to."""
+        with self.engine.connect() as connection:
+            return [Target(*tuple(row)) for row in connection.execute(sa.select(file))]
+
+    def staged(self) -> list[Target]:
+        """What an unfinished build has finished: paths that will refer to something else than is published."""
+        query = (
+            sa.select(staged_file)
+            .outerjoin_from(staged_file, file, staged_file.c.path == file.c.path)
+            .where(
+                file.c.path.is_(None)
+                | staged_file.c.content_id.is_distinct_from(file.c.content_id)
+                | staged_file.c.error.is_distinct_from(file.c.error)
+            )
+        )
+        with self.engine.connect() as connection:
+            return [Target(*tuple(row)) for row in connection.execute(query)]
+
+    def passage_ids(self, fingerprint: str) -> dict[str, str]:
+        """Id -> sha256 of every passage, live or staged, under one fingerprint."""
+        query = (
+            sa.select(passage.c.id, content.c.sha256)
+            .join_from(passage, content)
+            .where(content.c.fingerprint == fingerprint, content.c.status.in_((LIVE, STAGED)))
+        )
+        with self.engine.connect() as connection:
+            return {row.id: row.sha256 for row in connection.execute(query)}
+
+    def vectors(self, ids: Iterable[str]) -> Iterator[tuple[list[str], Vectors]]:
+        """The stored vectors in portions: ids, and shape (ids, dimension)."""
+        with self.engine.connect() as connection:
+            for some in _portions(sorted(ids)):
+                query = sa.select(passage.c.id, passage.c.vector).where(passage.c.id.in_(some))
+                rows = connection.execute(query).all()
+                if rows:
+                    yield [row.id for row in rows], np.stack([unpack(row.vector) for row in rows])
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def begin_generation(self, generation: int, fingerprint: str) -> None:
+        """Remembers what is being built; contents staged for anything but it and the published one go."""
+        with writing(self.engine) as connection:
+            live = read_state(connection).fingerprint
+            connection.execute(sa.update(state).values(next_generation=generation, next_fingerprint=fingerprint))
+            stale = sa.select(content.c.id).where(
+                content.c.status == STAGED, content.c.fingerprint.not_in((fingerprint, live))
+            )
+            _delete(connection, [row.id for row in connection.execute(stale)])
+
+    def stage(self, reading: Reading) -> int:
+        """Stores a content, invisible to questions, in one transaction; returns its id."""
+        with writing(self.engine) as connection:
+            same = (content.c.sha256 == reading.sha256) & (content.c.fingerprint == reading.fingerprint)
+            older = sa.select(content.c.id).where(same, content.c.status == STAGED)
+            _delete(connection, [row.id for row in connection.execute(older)])
+            inserted = connection.execute(
+                sa.insert(content).values(
+                    sha256=reading.sha256,
+                    fingerprint=reading.fingerprint,
+                    status=STAGED,
+                    pages=len(reading.pages),
+                    passages=len(reading.passages),
+                    seconds=round(reading.seconds, 3),
+                    warnings=json.dumps(list(reading.warnings)),
+                    error=reading.error,
+                    transient=reading.transient,
+                )
+            )
+            assert inserted.inserted_primary_key is not None
+            content_id = int(inserted.inserted_primary_key[0])
+            if reading.vectors is not None and reading.passages:
+                _store(connection, content_id, reading, reading.vectors)
+            return content_id
+
+    def stage_file(self, target: Target) -> None:
+        """Remembers that a build is done with this path."""
+        with writing(self.engine) as connection:
+            connection.execute(sa.delete(staged_file).where(staged_file.c.path == target.path))
+            connection.execute(sa.insert(staged_file).values(**_columns(target)))
+
+    def publish(self, targets: Sequence[Target], generation: int, fingerprint: str, embedding: str) -> State:
+        """Makes exactly `targets` the published files, in one transaction. The version moves only if they differ."""
+        with writing(self.engine) as connection:
+            before = read_state(connection)
+            published = {row.path: row.content_id for row in connection.execute(sa.select(file))}
+            _purge(connection)
+            connection.execute(sa.delete(file))
+            if targets:
+                connection.execute(sa.insert(file), [_columns(target) for target in targets])
+            _switch(connection)
+            mapping = {row.path: row.content_id for row in connection.execute(sa.select(file))}
+            earlier = _names(published)
+            for content_id, names in _names(mapping).items():
+                if content_id is not None and names != earlier.get(content_id):
+                    lexical_index.rename(connection, content_id, names)
+            moved = mapping != published or generation != before.generation or fingerprint != before.fingerprint
+            connection.execute(
+                sa.update(state).values(
+                    version=before.version + moved,
+                    generation=generation,
+                    fingerprint=fingerprint,
+                    embedding=embedding,
+                    next_generation=0,
+                    next_fingerprint="",
+                )
+            )
+            return read_state(connection)
+
+    def purge(self) -> None:
+        """Deletes the contents that no version refers to any more."""
+        with writing(self.engine) as connection:
+            _purge(connection)
+
+    # --- vectors of strips --------------------------------------------------------------------------------------
+
+    def save_strips(self, sha256: str, embedding: str, strips: dict[str, Vectors]) -> None:
+        """Keeps strip vectors of a live content; passed over where it is gone or the embedding is another."""
+        with writing(self.engine) as connection:
+            if read_state(connection).embedding != embedding:
+                return
+            query = sa.select(content.c.id).where(content.c.sha256 == sha256, content.c.status == LIVE)
+            content_id = connection.scalar(query)
+            if content_id is not None and strips:
+                rows = [
+                    {"content_id": content_id, "strip_id": key, "vector": pack(vector)}
+                    for key, vector in strips.items()
+                ]
+                connection.execute(sa.insert(strip_vector).prefix_with("OR REPLACE"), rows)
+
+    def load_vectors(self, passages: Collection[str], strips: Collection[str], embedding: str) -> dict[str, Vectors]:
+        """The stored vectors of live passages and strips by id, of length 1; none if the embedding is another."""
+        found: dict[str, Vectors] = {}
+        with self.engine.connect() as connection:
+            if read_state(connection).embedding != embedding:
+                return found
+            for table, key, ids in (
+                (passage, passage.c.id, passages),
+                (strip_vector, strip_vector.c.strip_id, strips),
+            ):
+                for some in _portions(sorted(ids)):
+                    query = (
+                        sa.select(key, table.c.vector)
+                        .join_from(table, content, table.c.content_id == content.c.id)
+                        .where(key.in_(some), content.c.status == LIVE)
+                    )
+                    found.update((row[0], unpack(row.vector)) for row in connection.execute(query))
+        return found
+
+
+def read_state(connection: sa.Connection) -> State:
+    row = connection.execute(sa.select(state)).one()
+    return State(*tuple(row)[1:])
+
+
+def pack(vector: Vectors) -> bytes:
+    """float16, half the size; what is stored anywhere has passed through it, so restored vectors are the same."""
+    return np.asarray(vector, np.float16).tobytes()
+
+
+def unpack(blob: bytes) -> Vectors:
+    """The vector, brought to length 1 again."""
+    vector = np.frombuffer(blob, np.float16).astype(np.float32)
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-6), np.float32)
+
+
+def word_boxes(blob: bytes) -> tuple[npt.NDArray[np.int32], Vectors]:
+    """(offsets `[start, end)` in the page's text, shape (n, 2); boxes x0, y0, x1, y1 in points, shape (n, 4))."""
+    raw = zlib.decompress(blob)
+    n = len(raw) // 24
+    offsets = np.frombuffer(raw, np.int32, n * 2).reshape(-1, 2)
+    return offsets, np.frombuffer(raw, np.float32, n * 4, n * 8).reshape(-1, 4)
+
+
+def _store(connection: sa.Connection, content_id: int, reading: Reading, vectors: Vectors) -> None:
+    pages = [
+        {
+            "content_id": content_id,
+            "number": one.number,
+            "text": one.text,
+            "width": one.width,
+            "height": one.height,
+            "rotation": one.rotation,
+            "health": one.health,
+            "words": zlib.compress(one.offsets.tobytes() + one.boxes.tobytes(), 1),
+        }
+        for one in reading.pages
+    ]
+    connection.execute(sa.insert(page), pages)
+    first = int(connection.scalar(sa.select(sa.func.coalesce(sa.func.max(passage.c.row), 0))) or 0) + 1
+    passages = [
+        {
+            "row": first + number,
+            "id": one.id,
+            "content_id": content_id,
+            "number": one.number,
+            "text": one.text,
+            "heading": one.heading,
+            "spans": SPANS.dump_json(one.spans).decode(),
+            "strips": STRIPS.dump_json(one.strips).decode(),
+            "vector": pack(vectors[number]),
+        }
+        for number, one in enumerate(reading.passages)
+    ]
+    connection.execute(sa.insert(passage), passages)
+    lexical_index.add(
+        connection, [(first + n, one.text, one.heading, reading.names) for n, one in enumerate(reading.passages)]
+    )
+
+
+def _switch(connection: sa.Connection) -> None:
+    """Statuses follow the table of files: what it refers to lives, what it left dies, staged leftovers go."""
+    older, newer = content.alias(), content.alias()
+    again = (  # a content that had failed and was read after all replaces its failure for every path
+        sa.select(newer.c.id)
+        .where(
+            older.c.id == file.c.content_id,
+            newer.c.status == STAGED,
+            newer.c.sha256 == older.c.sha256,
+            newer.c.fingerprint == older.c.fingerprint,
+        )
+        .scalar_subquery()
+    )
+    connection.execute(sa.update(file).values(content_id=sa.func.coalesce(again, file.c.content_id)))
+    used = sa.select(file.c.content_id).where(file.c.content_id.is_not(None))
+    unused = content.c.id.not_in(used)
+    connection.execute(sa.update(content).where(unused, content.c.status == LIVE).values(status=DEAD))
+    connection.execute(sa.update(content).where(content.c.id.in_(used)).values(status=LIVE))
+    leftover = sa.select(content.c.id).where(unused, content.c.status == STAGED)
+    _delete(connection, [row.id for row in connection.execute(leftover)])
+    connection.execute(sa.delete(staged_file))
+
+
+def _names(mapping: dict[str, int | None]) -> dict[int | None, str]:
+    """The paths of each content, one a line."""
+    names: dict[int | None, list[str]] = {}
+    for path in sorted(mapping):
+        names.setdefault(mapping[path], []).append(path)
+    return {owner: "\n".join(paths) for owner, paths in names.items()}
+
+
+def _purge(connection: sa.Connection) -> None:
+    dead = sa.select(content.c.id).where(content.c.status == DEAD)
+    _delete(connection, [row.id for row in connection.execute(dead)])
+
+
+def _delete(connection: sa.Connection, content_ids: Sequence[int]) -> None:
+    for content_id in content_ids:
+        lexical_index.remove(connection, content_id)
+        connection.execute(sa.delete(content).where(content.c.id == content_id))
+
+
+def _columns(target: Target) -> dict[str, Any]:
+    return {
+        "path": target.path,
+        "content_id": target.content_id,
+        "size": target.size,
+        "mtime_ns": target.mtime_ns,
+        "error": target.error,
+    }
+
+
+def _portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), _MANY):
+        yield ids[start : start + _MANY]

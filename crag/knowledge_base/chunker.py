@@ -1,0 +1,303 @@
+"""Pages become passages: sentences, runs of them as strips, runs of strips as passages, each with its spans."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from crag.knowledge_base.clean import is_unspaced
+from crag.knowledge_base.page_text import PageText, compose
+from crag.knowledge_base.paragraphs import Kind
+from crag.knowledge_base.pdf_loader import RawPage
+from crag.schema import Passage, Span, Strip
+from crag.text import sentences
+
+CHUNKER_VERSION = "strips-1"
+"""Part of the index fingerprint: raise it whenever the same pages would give other passages."""
+
+# Sizes count a Latin character as 1 and a Chinese one as 2, so one set of limits serves both.
+STRIP_TARGET, STRIP_MAX, STRIP_SENTENCES = 110, 500, 3
+PASSAGE_MIN, PASSAGE_MAX = 400, 800
+OVERLAP_MAX = 200
+TINY = 120
+"""A section shorter than this joins the one before it, its heading as text."""
+_HEADING_MAX = 150
+
+
+@dataclass(slots=True)
+class Unit:
+    """A sentence, a row of a table or a heading kept as text: what strips are made of."""
+
+    text: str
+    spans: tuple[Span, ...]
+    paragraph: int
+    glue: str
+    """What stands before it: " " or "" inside a paragraph, a line break where one starts."""
+    size: int
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading and the units up to the next one."""
+
+    heading: str
+    title: Unit | None = None
+    units: list[Unit] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return sum(unit.size for unit in self.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A strip in the making: neighbouring units."""
+
+    units: tuple[Unit, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(unit.size for unit in self.units)
+
+    @property
+    def text(self) -> str:
+        return _joined(self.units)
+
+
+def size_of(text: str) -> int:
+    """Length in Latin characters: a Chinese one says as much as two."""
+    return len(text) + sum(is_unspaced(char) for char in text)
+
+
+def chunk(content: str, fingerprint: str, pages: Sequence[PageText]) -> list[Passage]:
+    """The passages of one content (sha256), in document order; ids derive from content, fingerprint and position."""
+    passages: list[Passage] = []
+    for section in _merge_tiny(_sections(pages)):
+        pieces = list(_pieces(section.units))
+        for group in _groups(pieces):
+            strips = tuple(_strip(content, piece) for piece in group)
+            units = [unit for piece in group for unit in piece.units]
+            number = len(passages)
+            identity = hashlib.sha256(f"{content}|{fingerprint}|{number}".encode()).hexdigest()[:32]
+            spans = _merge_spans([span for unit in units for span in unit.spans])
+            passages.append(
+                Passage(
+                    id=identity,
+                    content=content,
+                    number=number,
+                    text=_joined(units),
+                    heading=section.heading,
+                    spans=spans,
+                    strips=strips,
+                )
+            )
+    return passages
+
+
+def digest(
+    content: str, fingerprint: str, pages: Sequence[RawPage], outline: Sequence[tuple[int, str]]
+) -> tuple[list[PageText], list[Passage]]:
+    """From raw pages to canonical pages and passages in one step, as a worker process does it."""
+    composed = compose(pages, outline)
+    return composed, chunk(content, fingerprint, composed)
+
+
+def embedding_text(heading: str, text: str) -> str:
+    """What is embedded of a passage: a section's title often names what its text only calls "it"."""
+    return f"{heading}\n{text}" if heading else text
+
+
+def _strip(content: str, piece: Piece) -> Strip:
+    spans = _merge_spans([span for unit in piece.units for span in unit.spans])
+    place = ";".join(f"{span.page}:{span.start}-{span.end}" for span in spans)
+    identity = hashlib.sha256(f"{content}|{place}".encode()).hexdigest()[:32]
+    return Strip(id=identity, text=piece.text, spans=spans)
+
+
+def _joined(units: Sequence[Unit]) -> str:
+    return units[0].text + "".join(unit.glue + unit.text for unit in units[1:])
+
+
+def _merge_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Neighbours on one page, at most a space or line break apart, become one span."""
+    merged: list[Span] = []
+    for span in spans:
+        if merged and merged[-1].page == span.page and 0 <= span.start - merged[-1].end <= 1:
+            merged[-1] = Span(page=span.page, start=merged[-1].start, end=span.end)
+        else:
+            merged.append(span)
+    return tuple(merged)
+
+
+# --- pages -> sections of units ---------------------------------------------------------------------------------
+
+
+def _sections(pages: Sequence[PageText]) -> Iterator[Section]:
+    section = Section("")
+    for number, (kind, parts) in enumerate(_paragraphs(pages)):
+        if kind == Kind.HEADING:
+            yield section
+            title = _unit(parts, number)
+            section = Section(" ".join(title.text.split()), title)
+        else:
+            section.units += _units(kind, parts, number)
+    yield section
+
+
+Part = tuple[PageText, int, int, str]
+"""Page, start and end in its text, and what stands before it."""
+
+
+def _paragraphs(pages: Sequence[PageText]) -> Iterator[tuple[Kind, list[Part]]]:
+    """Paragraphs across columns and pages, without running headers and footers."""
+    kind, parts = Kind.TEXT, list[Part]()
+    for page in pages:
+        for block in page.blocks:
+            if block.kind == Kind.MARGIN:
+                continue
+            if block.glue is None and parts:
+                yield kind, parts
+                parts = []
+            kind = block.kind
+            parts.append((page, block.start, block.end, block.glue or ""))
+    if parts:
+        yield kind, parts
+
+
+def _unit(parts: list[Part], paragraph: int) -> Unit:
+    text = "".join(glue + page.text[start:end] for page, start, end, glue in parts)
+    spans = tuple(Span(page=page.number, start=start, end=end) for page, start, end, _ in parts)
+    return Unit(text, spans, paragraph, "\n", size_of(text))
+
+
+def _units(kind: Kind, parts: list[Part], paragraph: int) -> Iterator[Unit]:
+    """The sentences of a paragraph, or the rows of a table, none longer than a strip may be."""
+    whole = "".join(glue + page.text[start:end] for page, start, end, glue in parts)
+    ranges = _rows(whole) if kind == Kind.TABLE else sentences(whole)
+    position = 0
+    for start, end in (cut for a, b in ranges for cut in _cut(whole, a, b)):
+        text = whole[start:end]
+        glue = whole[position:start] if position else "\n"
+        yield Unit(text, tuple(_spans(parts, start, end)), paragraph, glue, size_of(text))
+        position = end
+
+
+def _rows(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in re.finditer(r"[^\n]+", text)]
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A stretch without stops (a list, a table) in parts that fit, cut at white space or a comma where there is one."""
+    while size_of(text[start:end]) > STRIP_MAX:
+        stop, size = start, 0
+        while size < STRIP_MAX:
+            size += 1 + is_unspaced(text[stop])
+            stop += 1
+        breaks = [match.end() for match in re.finditer(r"\s+|[，、；,;]", text[start:stop])]
+        stop = start + breaks[-1] if breaks and breaks[-1] > (stop - start) // 2 else stop
+        yield start, start + len(text[start:stop].rstrip())
+        start = stop
+        while start < end and text[start].isspace():
+            start += 1
+    if start < end:
+        yield start, end
+
+
+def _spans(parts: list[Part], start: int, end: int) -> Iterator[Span]:
+    """Where `[start, end)` of the joined paragraph stands on its pages."""
+    position = 0
+    for page, first, last, glue in parts:
+        position += len(glue)
+        a, b = max(start, position), min(end, position + last - first)
+        if a < b:
+            yield Span(page=page.number, start=first + a - position, end=first + b - position)
+        position += last - first
+
+
+def _merge_tiny(sections: Iterator[Section]) -> list[Section]:
+    """No heading's words are lost: one without text of its own names the next section, or becomes text."""
+    kept: list[Section] = []
+    waiting: list[Unit] = []
+    for section in sections:
+        if not section.units:
+            waiting += [section.title] if section.title else []
+        elif section.size < TINY:
+            units = [*waiting, *([section.title] if section.title else []), *section.units]
+            waiting = []
+            if kept:
+                kept[-1].units += units
+            else:
+                waiting = units
+        else:
+            path = " › ".join([*(unit.text for unit in waiting), section.heading])
+            if len(waiting) == 1 and section.title and len(path) < _HEADING_MAX:
+                section.heading = " ".join(path.split())
+            else:
+                section.units[:0] = waiting
+            waiting = []
+            kept.append(section)
+    if waiting and not kept:
+        return [Section("", None, waiting)]
+    if waiting:
+        kept[-1].units += waiting
+    return kept
+
+
+# --- units -> strips -> passages --------------------------------------------------------------------------------
+
+
+def _pieces(units: Sequence[Unit]) -> Iterator[Piece]:
+    """Runs of one to three sentences of one paragraph; short paragraphs that follow each other share a strip."""
+    lengths: dict[int, int] = {}
+    for unit in units:
+        lengths[unit.paragraph] = lengths.get(unit.paragraph, 0) + unit.size
+    runs: list[list[Unit]] = []
+    for unit in units:
+        if runs and _fits(runs[-1], unit, lengths):
+            runs[-1].append(unit)
+        else:
+            runs.append([unit])
+    for before, after in pairwise(runs):
+        if before and _is_rest(before, after):
+            after[:0] = before  # a short rest belongs to what it ends
+            before.clear()
+    yield from (Piece(tuple(run)) for run in runs if run)
+
+
+def _is_rest(before: list[Unit], after: list[Unit]) -> bool:
+    size = sum(unit.size for unit in after)
+    whole = size + sum(unit.size for unit in before)
+    same = before[-1].paragraph == after[0].paragraph
+    return same and size < STRIP_TARGET // 2 and whole <= STRIP_MAX and len(before) + len(after) <= STRIP_SENTENCES
+
+
+def _fits(run: list[Unit], unit: Unit, lengths: dict[int, int]) -> bool:
+    size = sum(part.size for part in run)
+    if size >= STRIP_TARGET or len(run) >= STRIP_SENTENCES or size + unit.size > STRIP_MAX:
+        return False
+    same = run[-1].paragraph == unit.paragraph
+    return same or (lengths[run[-1].paragraph] < STRIP_TARGET and lengths[unit.paragraph] < STRIP_TARGET)
+
+
+def _groups(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """Runs of whole strips that make passages; a short last strip is repeated at the head of the next."""
+    groups: list[list[Piece]] = []
+    overlap: list[Piece] = []
+    fresh: list[Piece] = []
+    for piece in pieces:
+        size = sum(part.size for part in (*overlap, *fresh))
+        starts = bool(fresh) and piece.units[0].paragraph != fresh[-1].units[-1].paragraph
+        if fresh and (size + piece.size > PASSAGE_MAX or (starts and size >= PASSAGE_MIN)):
+            groups.append([*overlap, *fresh])
+            last = fresh[-1]
+            overlap = [last] if last.size <= OVERLAP_MAX and last.size + piece.size <= PASSAGE_MAX else []
+            fresh = []
+        fresh.append(piece)
+    if groups and sum(part.size for part in fresh) < TINY:
+        groups[-1] += fresh  # a tail too short to stand alone
+    elif fresh:
+        groups.append([*overlap, *fresh])
+    return groups

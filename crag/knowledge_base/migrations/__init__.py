@@ -1,0 +1,1 @@
+"""The history of the catalog's schema, applied by `crag.knowledge_base.database`."""

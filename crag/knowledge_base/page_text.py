@@ -1,0 +1,190 @@
+"""Canonical text: composes the pages of one PDF into the text that spans refer to, with a box for every word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from crag.knowledge_base.clean import is_garbled, is_unspaced, joint, unreadable, vocabulary
+from crag.knowledge_base.paragraphs import (
+    Kind,
+    Line,
+    Paragraph,
+    Row,
+    lines_of,
+    mark_headings,
+    mark_margins,
+    may_continue,
+    paragraphs_of,
+    rows_of,
+)
+from crag.knowledge_base.pdf_loader import RawPage
+
+HEALTHY, EMPTY, IMAGE, GARBLED, DOUBTFUL = "text", "empty", "image", "garbled", "doubtful"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Code points `[start, end)` of a page. `glue` is None for a new paragraph; otherwise the text goes on from
+    the text block before it (which may stand on the page before), with `glue` ("" or " ") between them."""
+
+    start: int
+    end: int
+    kind: Kind
+    glue: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """One page: its canonical text, blocks in reading order, and where each word stands."""
+
+    number: int
+    text: str
+    blocks: tuple[Block, ...]
+    offsets: npt.NDArray[np.int32]
+    """`[start, end)` of each word in `text`, shape (words, 2), ascending."""
+    boxes: npt.NDArray[np.float32]
+    """x0, y0, x1, y1 of each word in points of the unrotated page, shape (words, 4)."""
+    width: float
+    height: float
+    rotation: int
+    health: str
+    """text, doubtful (some characters unreadable), empty, image (no text, needs OCR) or garbled (needs OCR)."""
+
+
+def health_of(page: RawPage) -> str:
+    """How far the page's text layer can be trusted."""
+    readable = sum(char.isalnum() for word in page.words for char in word)
+    if page.images > 0.05 and readable < 20:
+        return IMAGE
+    if is_garbled(page.words):
+        return GARBLED
+    if not readable:
+        return EMPTY
+    return DOUBTFUL if unreadable(page.words) > 0.02 else HEALTHY
+
+
+def compose(pages: Sequence[RawPage], outline: Sequence[tuple[int, str]] = ()) -> list[PageText]:
+    """The canonical pages of one document. Garbled pages are left empty: noise must not become evidence."""
+    health = [health_of(page) for page in pages]
+    rows = [[] if state == GARBLED else rows_of(lines_of(page)) for page, state in zip(pages, health, strict=True)]
+    mark_margins(list(zip(pages, rows, strict=True)))
+    words = vocabulary(word for page in rows for row in page for word in row.words)
+    by_page = [paragraphs_of(page.number, found) for page, found in zip(pages, rows, strict=True)]
+    everything = [paragraph for found in by_page for paragraph in found]
+    mark_headings(everything, outline)
+    _mark_continuations(everything)
+    glues = _join_line_ends(everything, words)
+    return [_emit(page, found, state, glues) for page, found, state in zip(pages, by_page, health, strict=True)]
+
+
+def _mark_continuations(paragraphs: Sequence[Paragraph]) -> None:
+    """Running headers and page numbers between the halves of a paragraph do not part it."""
+    before: Paragraph | None = None
+    for paragraph in paragraphs:
+        if paragraph.kind == Kind.TEXT:
+            paragraph.continues = before is not None and may_continue(before, paragraph)
+            before = paragraph
+        elif paragraph.kind != Kind.MARGIN:
+            before = None
+
+
+def _join_line_ends(paragraphs: Sequence[Paragraph], words: Counter[str]) -> dict[int, str]:
+    """What stands before each row (by identity); drops hyphens that only marked the line end, in place."""
+    glues: dict[int, str] = {}
+    for before, row in _line_ends(paragraphs):
+        left = before.lines[-1]
+        drop, glue = joint(left.words[-1], row.words[0], words)
+        if drop:
+            left.words[-1] = left.words[-1][:-1]
+        glues[id(row)] = glue
+    return glues
+
+
+def _line_ends(paragraphs: Sequence[Paragraph]) -> Iterator[tuple[Row, Row]]:
+    last: Row | None = None
+    for paragraph in paragraphs:
+        if paragraph.kind == Kind.MARGIN:
+            continue
+        if paragraph.continues and last is not None:
+            yield last, paragraph.rows[0]
+        if paragraph.kind != Kind.TABLE:
+            yield from pairwise(paragraph.rows)
+        last = paragraph.rows[-1]
+
+
+def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: dict[int, str]) -> PageText:
+    parts: list[str] = []
+    offsets: list[tuple[int, int]] = []
+    boxes: list[npt.NDArray[np.float32]] = []
+    blocks: list[Block] = []
+    length = 0
+
+    def put(text: str) -> None:
+        nonlocal length
+        parts.append(text)
+        length += len(text)
+
+    for paragraph in paragraphs:
+        if length:
+            put("\n")
+        start = length
+        for number, row in enumerate(paragraph.rows):
+            if number:
+                put("\n" if paragraph.kind == Kind.TABLE else glues.get(id(row), " "))
+            for space, word, box in _words(row):
+                put(space)
+                offsets.append((length, length + len(word)))
+                boxes.append(box)
+                put(word)
+        glue = glues.get(id(paragraph.rows[0]), " ") if paragraph.continues else None
+        blocks.append(Block(start, length, paragraph.kind, glue))
+    return PageText(
+        page.number,
+        "".join(parts),
+        tuple(blocks),
+        np.array(offsets, np.int32).reshape(-1, 2),
+        np.array(boxes, np.float32).reshape(-1, 4),
+        page.width,
+        page.height,
+        page.rotation,
+        health,
+    )
+
+
+def _words(row: Row) -> Iterator[tuple[str, str, npt.NDArray[np.float32]]]:
+    """The row's words with what stands before each: spaced-out Chinese characters are drawn together."""
+    last: tuple[str, Line, float] | None = None
+    for line in row.lines:
+        for word, box in zip(line.words, line.boxes, strict=True):
+            start, end = _extent(line, box)
+            space = ""
+            if last is not None:
+                space = "" if _touch(last, word, line, start) else " "
+            yield space, word, box
+            last = (word, line, end)
+
+
+def _extent(line: Line, box: npt.NDArray[np.float32]) -> tuple[float, float]:
+    """Where a word starts and ends along the writing direction."""
+    x0, y0, x1, y1 = (float(value) for value in box)
+    dx, dy = line.direction
+    if dx < 0:
+        return -x1, -x0
+    return (y0, y1) if dy > 0 else (-y1, -y0) if dy < 0 else (x0, x1)
+
+
+def _touch(last: tuple[str, Line, float], word: str, line: Line, start: float) -> bool:
+    before, other, end = last
+    if not (is_unspaced(before[-1]) or is_unspaced(word[0])):
+        return False
+    gap = start - end
+    if other is not line and gap < 0.3 * line.size:
+        return True
+    single = len(before) == len(word) == 1 and is_unspaced(before) and is_unspaced(word)
+    return single and gap < 1.2 * line.size

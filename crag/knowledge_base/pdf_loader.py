@@ -1,0 +1,196 @@
+"""Reads pages of one PDF into words, boxes and lines. Imports PyMuPDF (165 MB): only worker processes load it.
+
+The seam for other readers (layout, tables, OCR): whatever yields `RawPage` in reading order can stand here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from crag.errors import PdfError
+
+PARSER_VERSION = "text-1"
+"""Part of the index fingerprint: raise it whenever the same PDF would give other pages."""
+
+SLICE = 8
+"""Pages read by one task; the time limit applies to each."""
+
+_MEMORY_LIMIT = 4 << 30
+_LITTLE_TEXT = 20
+_PLEASE_WAIT = re.compile(r"please wait.{0,40}if this message is not eventually replaced", re.IGNORECASE | re.DOTALL)
+
+
+class RawLine(NamedTuple):
+    """Words `[start, end)` of its page that stand on one line, as the file orders them."""
+
+    start: int
+    end: int
+    block: int
+    size: float
+    """Font size in points of most of its characters."""
+    bold: bool
+    direction: tuple[float, float]
+    """Unit vector of the writing direction in the unrotated page; (1, 0) is left to right."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """One page as the file holds it: coordinates in points of the unrotated page, origin top left."""
+
+    number: int
+    """1-based."""
+    width: float
+    height: float
+    rotation: int
+    words: list[str]
+    boxes: npt.NDArray[np.float32]
+    """x0, y0, x1, y1 of each word, shape (words, 4)."""
+    lines: list[RawLine]
+    images: float
+    """Share of the page covered by images, [0, 1]; measured only where there is little text."""
+
+
+@dataclass(frozen=True, slots=True)
+class PdfHead:
+    """What is known after opening: number of pages, the outline as (page, title), whether the file was repaired."""
+
+    pages: int
+    outline: list[tuple[int, str]]
+    repaired: bool
+
+
+def _mupdf() -> Any:
+    """PyMuPDF, loaded on first use (0.6 s); its own annotations are partial, hence Any."""
+    return importlib.import_module("pymupdf")
+
+
+def initialise_worker() -> None:
+    """Quiet MuPDF, and a memory limit, so that a decompression bomb ends its own process only."""
+    pymupdf = _mupdf()
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    if sys.platform == "linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT, _MEMORY_LIMIT))
+
+
+def read_head(path: Path) -> PdfHead:
+    """Opens the file and counts its pages. Raises PdfError with the reason why it cannot be indexed."""
+    document = _open(path)
+    try:
+        try:
+            pages = document.page_count
+            outline = document.get_toc() if pages else []
+        except Exception as error:
+            raise PdfError(
+                f"Its list of pages is damaged ({_brief(error)}): export or print it to PDF again."
+            ) from None
+        if pages == 0:
+            raise PdfError("It is damaged or cut off, no page could be recovered: fetch or export the file again.")
+        entries = [(page, title) for _, title, page in outline if page >= 1]
+        _refuse_dynamic_form(document)
+        return PdfHead(pages, entries, bool(document.is_repaired))
+    finally:
+        document.close()
+
+
+def read_pages(path: Path, start: int, stop: int) -> list[RawPage]:
+    """Pages `[start, stop)`, counted from 0. A page that MuPDF cannot read comes back empty. Raises PdfError."""
+    document = _open(path)
+    try:
+        return [_read_page(document, number) for number in range(start, min(stop, document.page_count))]
+    finally:
+        document.close()
+
+
+def _open(path: Path) -> Any:
+    pymupdf = _mupdf()
+    try:
+        document = pymupdf.open(str(path), filetype="pdf")
+    except pymupdf.EmptyFileError:
+        raise PdfError("The file is empty (0 bytes): copy or download it again.") from None
+    except Exception:
+        raise PdfError("It is not a PDF, or damaged beyond repair: export or download it again as PDF.") from None
+    if not document.is_pdf:
+        document.close()
+        raise PdfError("It is not a PDF although its name says so: export it as PDF.")
+    if document.needs_pass:
+        document.close()
+        raise PdfError("It is protected by a password: remove the password (print it to PDF) and add it again.")
+    return document
+
+
+def _refuse_dynamic_form(document: Any) -> None:
+    try:
+        text = document[0].get_text() if document.page_count <= 2 else ""
+    except Exception:
+        return  # the page itself will say what is wrong with it
+    if _PLEASE_WAIT.search(text):
+        raise PdfError("It is a dynamic (XFA) form that shows its text only in Adobe Reader: print it to PDF there.")
+
+
+def _read_page(document: Any, index: int) -> RawPage:
+    pymupdf = _mupdf()
+    try:
+        page = document[index]
+        textpage = page.get_textpage(flags=pymupdf.TEXTFLAGS_WORDS)
+        words = page.get_text("words", textpage=textpage)
+        blocks = page.get_text("dict", textpage=textpage)["blocks"]
+    except MemoryError:
+        raise PdfError(f"Page {index + 1} needs more memory than allowed: split or re-export the file.") from None
+    except Exception:  # MuPDF's errors have no common base; one bad page must not cost the others
+        return RawPage(index + 1, 0.0, 0.0, 0, [], np.zeros((0, 4), np.float32), [], 0.0)
+    styles = {
+        (number, place): (*_style(line["spans"]), line["dir"])
+        for number, block in enumerate(blocks)
+        for place, line in enumerate(block.get("lines", ()))
+    }
+    lines: list[RawLine] = []
+    for position, word in enumerate(words):
+        key = (word[5], word[6])
+        if lines and position and key == (words[position - 1][5], words[position - 1][6]):
+            lines[-1] = lines[-1]._replace(end=position + 1)
+        else:
+            size, bold, direction = styles.get(key, (word[3] - word[1], False, (1.0, 0.0)))
+            lines.append(RawLine(position, position + 1, word[5], size, bold, tuple(direction)))
+    boxes = np.array([word[:4] for word in words], np.float32).reshape(-1, 4)
+    texts = [word[4] for word in words]
+    images = _images(page) if sum(map(len, texts)) < _LITTLE_TEXT else 0.0
+    size_of = page.cropbox
+    return RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images)
+
+
+def _style(spans: list[dict[str, Any]]) -> tuple[float, bool]:
+    """Font size of most characters, and whether most are bold (font flag 16 or a bold face's name)."""
+    sizes: dict[float, int] = {}
+    bold = total = 0
+    for span in spans:
+        length = len(span["text"].strip())
+        sizes[round(span["size"], 1)] = sizes.get(round(span["size"], 1), 0) + length
+        total += length
+        if span["flags"] & 16 or re.search(r"bold|black|heavy|simhei", span["font"], re.IGNORECASE):
+            bold += length
+    return max(sizes, key=lambda size: (sizes[size], size), default=0.0), total > 0 and bold * 2 > total
+
+
+def _images(page: Any) -> float:
+    pymupdf = _mupdf()
+    area = abs(page.rect) or 1.0
+    try:
+        covered = sum(abs(pymupdf.Rect(info["bbox"]) & page.rect) for info in page.get_image_info())
+    except Exception:
+        return 0.0
+    return float(min(1.0, covered / area))
+
+
+def _brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:80]

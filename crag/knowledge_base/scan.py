@@ -1,0 +1,113 @@
+"""What lies in Files/: the PDFs with size, time and hash, and the names of what is left alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_TEMPORARY = (".~", "~$", "._")
+"""Lock and shadow files that editors and macOS leave beside a document."""
+_UNTOLD = {".gitkeep", ".gitignore", ".DS_Store", "Thumbs.db", "desktop.ini"}
+_RACY_NS = 2_000_000_000
+"""A file changed within two seconds of being hashed may change again without its time showing it."""
+
+
+class CancelledScanError(Exception):
+    """The scan was asked to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One PDF below Files/. `path` is its name in the catalog, always valid Unicode; `real` opens it."""
+
+    path: str
+    real: Path
+    size: int = 0
+    mtime_ns: int = 0
+    error: str | None = None
+    """Why it cannot even be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    entries: list[Entry]
+    ignored: list[str]
+
+
+def scan(folder: Path) -> Scan:
+    """Every PDF below `folder`, by path, whatever the case of its ending; links that leave it are not followed."""
+    entries, ignored = list[Entry](), list[str]()
+    root = folder.resolve()
+    for directory, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted([*names, *folders]):
+            real = Path(directory, name)
+            is_pdf = name.lower().endswith(".pdf") and not name.startswith(_TEMPORARY)
+            if is_pdf:
+                entries.append(_entry(real, _name(real.relative_to(folder)), root))
+            elif name in folders:
+                if real.is_symlink():
+                    ignored.append(f"{_name(real.relative_to(folder))}/")
+            elif name not in _UNTOLD and not name.startswith(_TEMPORARY):
+                ignored.append(_name(real.relative_to(folder)))
+    return Scan(sorted(entries, key=lambda entry: entry.path), sorted(ignored))
+
+
+def _name(path: Path) -> str:
+    """File names are bytes on Linux: what is no Unicode is shown escaped."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def _entry(real: Path, path: str, root: Path) -> Entry:
+    try:
+        if real.is_symlink():
+            if not real.exists():
+                return Entry(path, real, error="It is a link that leads nowhere: put the file itself here.")
+            if not real.resolve().is_relative_to(root):
+                return Entry(path, real, error="It is a link out of the folder: copy the file itself here.")
+        found = real.stat()
+    except OSError as error:
+        return Entry(path, real, error=_unopened(error))
+    if stat.S_ISDIR(found.st_mode):
+        return Entry(path, real, error="It is a folder, not a file: rename it if it only holds PDFs.")
+    if not stat.S_ISREG(found.st_mode):
+        return Entry(path, real, error="It is not a regular file: put the PDF itself here.")
+    if not os.access(real, os.R_OK):
+        return Entry(path, real, error="It may not be read: give this user the permission to read it.")
+    return Entry(path, real, found.st_size, found.st_mtime_ns)
+
+
+def _unopened(error: OSError) -> str:
+    return f"It cannot be opened ({error.strerror or error}): check the file and its permissions."
+
+
+class Hasher:
+    """sha256 of files, remembered by path, size and time of change for as long as these cannot hide a change."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int, str]] = {}
+        self._lock = threading.Lock()
+
+    def sha256(self, entry: Entry, cancel: threading.Event | None = None) -> tuple[str, int]:
+        """(hex digest, time of change to store: 0 where it cannot be trusted yet). Raises OSError."""
+        with self._lock:
+            known = self._known.get(entry.path)
+        if known and known[:2] == (entry.size, entry.mtime_ns):
+            return known[2], entry.mtime_ns
+        started = time.time_ns()
+        digest = hashlib.sha256()
+        with entry.real.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+                if cancel is not None and cancel.is_set():
+                    raise CancelledScanError
+        if started - entry.mtime_ns < _RACY_NS:
+            return digest.hexdigest(), 0
+        with self._lock:
+            self._known[entry.path] = (entry.size, entry.mtime_ns, digest.hexdigest())
+        return digest.hexdigest(), entry.mtime_ns

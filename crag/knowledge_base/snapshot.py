@@ -1,0 +1,148 @@
+"""One version of the knowledge base, pinned: a read transaction of the catalog and the vectors of its generation."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from crag.knowledge_base import lexical_index
+from crag.knowledge_base.catalog import SPANS, STRIPS, State
+from crag.knowledge_base.tables import LIVE, content, file, passage
+from crag.knowledge_base.vector_store import VectorStore
+from crag.schema import Document
+from crag.text import tokens
+
+_MANY = 500
+_UNTELLING = {
+    *(
+        "contents",
+        "table of contents",
+        "references",
+        "bibliography",
+        "index",
+        "abstract",
+        "appendix",
+        "acknowledgements",
+    ),
+    *("introduction", "summary", "notes", "目录", "参考文献", "摘要", "附录", "前言", "引言"),
+}
+"""Headings that make no example question."""
+
+
+class Snapshot:
+    """What `KnowledgeBase.snapshot` yields. Thread-safe; not to be used after its end."""
+
+    def __init__(self, connection: sa.Connection, state: State, store: VectorStore) -> None:
+        self._connection = connection
+        self._store = store
+        self._lock = threading.Lock()
+        self.version = state.version
+
+    @property
+    def size(self) -> int:
+        """Number of live passages."""
+        with self._lock:
+            return live_passages(self._connection)
+
+    def dense(self, vector: npt.NDArray[np.float32], n: int, contents: Collection[str] | None = None) -> list[str]:
+        """Ids of the live passages nearest to `vector` (shape (dimension,)), nearest first, at most `n`.
+
+        `contents` (sha256) limits the search. Staged and dead vectors are passed over by searching wider.
+        """
+        found: list[str] = []
+        waiting: list[str] = []
+        for identity in self._store.nearest(vector, contents, first=n + 20):
+            waiting.append(identity)
+            if len(found) + len(waiting) >= n:
+                found += self._live(waiting, contents)
+                waiting = []
+                if len(found) >= n:
+                    return found[:n]
+        return (found + self._live(waiting, contents))[:n]
+
+    def lexical(self, question: str, n: int, contents: Collection[str] | None = None) -> list[str]:
+        """Ids of the live passages that share words with the question, best BM25 first, at most `n`."""
+        with self._lock:
+            return lexical_index.search(self._connection, question, n, contents)
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """The passages in the given order with all paths of their content; ids that are not live are left out."""
+        found: dict[str, Document] = {}
+        with self._lock:
+            for start in range(0, len(ids), _MANY):
+                query = (
+                    sa.select(passage, content.c.sha256)
+                    .join_from(passage, content)
+                    .where(passage.c.id.in_(ids[start : start + _MANY]), content.c.status == LIVE)
+                )
+                rows = self._connection.execute(query).all()
+                paths = self._paths({row.content_id for row in rows})
+                found.update({row.id: _document(row, paths[row.content_id]) for row in rows})
+        return [found[identity] for identity in ids if identity in found]
+
+    def headings(self, n: int) -> list[tuple[str, str]]:
+        """Up to `n` headings as (file, heading), spread over the files in turn; for example questions."""
+        query = (
+            sa.select(file.c.path, passage.c.heading)
+            .join_from(file, content)
+            .join(passage, passage.c.content_id == content.c.id)
+            .where(content.c.status == LIVE, passage.c.heading != "")
+            .order_by(file.c.path, passage.c.number)
+        )
+        by_file: dict[str, list[str]] = {}
+        with self._lock:
+            for path, heading in self._connection.execute(query):
+                known = by_file.setdefault(path, [])
+                if len(known) < n and heading not in known and _is_telling(heading):
+                    known.append(heading)
+        turns = [(path, known[turn]) for turn in range(n) for path, known in by_file.items() if turn < len(known)]
+        return turns[:n]
+
+    def _live(self, ids: Sequence[str], contents: Collection[str] | None) -> list[str]:
+        live: set[str] = set()
+        with self._lock:
+            for start in range(0, len(ids), _MANY):
+                query = (
+                    sa.select(passage.c.id, content.c.sha256)
+                    .join_from(passage, content)
+                    .where(passage.c.id.in_(ids[start : start + _MANY]), content.c.status == LIVE)
+                )
+                live.update(row.id for row in self._connection.execute(query) if contents is None or row[1] in contents)
+        return [identity for identity in ids if identity in live]
+
+    def _paths(self, content_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
+        query = sa.select(file.c.content_id, file.c.path).where(file.c.content_id.in_(content_ids))
+        paths: dict[int, tuple[str, ...]] = {}
+        for owner, path in self._connection.execute(query.order_by(file.c.path)):
+            paths[owner] = (*paths.get(owner, ()), path)
+        return paths
+
+
+def live_passages(connection: sa.Connection) -> int:
+    """Number of passages that can be asked."""
+    query = sa.select(sa.func.coalesce(sa.func.sum(content.c.passages), 0)).where(content.c.status == LIVE)
+    return int(connection.scalar(query) or 0)
+
+
+def _document(row: sa.Row[tuple[object, ...]], paths: tuple[str, ...]) -> Document:
+    return Document(
+        id=row.id,
+        content=row.sha256,
+        files=paths,
+        number=row.number,
+        text=row.text,
+        heading=row.heading,
+        spans=SPANS.validate_json(row.spans),
+        strips=STRIPS.validate_json(row.strips),
+    )
+
+
+def _is_telling(heading: str) -> bool:
+    title = heading.rpartition(" › ")[2].strip()
+    letters = sum(char.isalpha() for char in title)
+    plain = " ".join(token for token in tokens(title) if not token.isdigit())
+    return 4 <= letters <= 60 and plain not in _UNTELLING and title.lower() not in _UNTELLING

@@ -1,0 +1,194 @@
+"""Refinement (paper, section 4.4): decompose into strips, select by score, recompose in document order."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+
+from crag.schema import (
+    Action,
+    Document,
+    DocumentGrade,
+    Fate,
+    GradedDocument,
+    GradedStrip,
+    Knowledge,
+    Source,
+    Strip,
+    Thresholds,
+)
+from crag.text import is_cjk, language, sentences
+
+SENTENCES_PER_STRIP = 3
+ENOUGH = {"en": 110, "zh": 40}
+"""Characters from which on a strip takes no further sentence."""
+LONGEST = {"en": 500, "zh": 250}
+"""Characters at which text without punctuation (tables, lists) is cut."""
+
+_PARAGRAPH = re.compile(r"\n\s*\n")
+
+
+def decompose(text: str) -> tuple[Strip, ...]:
+    """The strips of a raw text: one to three sentences of one paragraph each, without spans; equal texts once."""
+    pieces = (strip for paragraph in _PARAGRAPH.split(text) for strip in _paragraph_strips(paragraph))
+    return tuple(Strip(id=_text_id(piece), text=piece) for piece in dict.fromkeys(pieces))
+
+
+def ledger(documents: Sequence[Document], grades: Sequence[DocumentGrade]) -> tuple[GradedStrip, ...]:
+    """All strips of `documents` (in rank order) with their grades, in document order, equal ids once.
+
+    A strip that several documents hold has the best of its scores. Raises ValueError where a document and its
+    grade differ in the number of strips.
+    """
+    found: dict[str, GradedStrip] = {}
+    places: dict[str, tuple[str, int, int, int]] = {}
+    for document, graded in zip(documents, grades, strict=True):
+        for strip, grade in zip(document.strips, graded.strips, strict=True):
+            known = found.get(strip.id)
+            if known is None:
+                page, start = (strip.spans[0].page, strip.spans[0].start) if strip.spans else (0, 0)
+                places[strip.id] = (document.file, page, start, len(places))
+            holders = (*known.documents, document.id) if known else (document.id,)
+            if known and (grade.score is None or (known.score is not None and known.score >= grade.score)):
+                found[strip.id] = known.model_copy(update={"documents": holders})
+                continue
+            found[strip.id] = GradedStrip(
+                **{name: getattr(strip, name) for name in Strip.model_fields},
+                content=document.content,
+                files=document.files,
+                documents=holders,
+                order=0,
+                score=grade.score,
+                cause=grade.cause,
+                reason=grade.reason,
+            )
+    ordered = sorted(found, key=places.__getitem__)
+    return tuple(found[id_].model_copy(update={"order": order}) for order, id_ in enumerate(ordered))
+
+
+def select(
+    documents: Sequence[GradedDocument],
+    strips: Sequence[GradedStrip],
+    thresholds: Thresholds,
+    action: Action | None,
+) -> tuple[GradedStrip, ...]:
+    """All `strips` in document order, each with its fate. Pure: the slider, the replay and the pipeline call it.
+
+    Kept are the best `top_strips` (ties: the earlier one) that reach the strip threshold and belong to a document
+    that reaches the lower one. Where there are none, the best strip of the best such document is the fallback.
+    `action` None means that no decision could be taken: nothing is kept.
+    """
+    ordered = sorted(strips, key=lambda strip: strip.order)
+    if action is None or action is Action.INCORRECT:
+        fate = Fate.DOCUMENT_UNGRADED if action is None else Fate.DISCARDED
+        return tuple(strip.model_copy(update={"fate": fate}) for strip in ordered)
+    scores = {document.id: document.score for document in documents}
+    fates = {strip.id: _fate(strip, scores, thresholds) for strip in ordered}
+    above = sorted((s for s in ordered if fates[s.id] is Fate.KEPT), key=lambda strip: -(strip.score or 0.0))
+    fates.update({strip.id: Fate.BEYOND_TOP for strip in above[thresholds.top_strips :]})
+    if not above and (best := _fallback(documents, ordered, thresholds)):
+        fates[best.id] = Fate.FALLBACK
+    return tuple(strip.model_copy(update={"fate": fates[strip.id]}) for strip in ordered)
+
+
+def recompose(strips: Iterable[GradedStrip]) -> Knowledge:
+    """The kept strips as the generator reads them: numbered by (file, page) in document order, neighbours merged."""
+    kept = tuple(sorted((strip for strip in strips if strip.kept), key=lambda strip: strip.order))
+    groups = itertools.groupby(kept, key=lambda strip: (strip.file, strip.page))
+    sources = tuple(_source(n, list(group)) for n, (_, group) in enumerate(groups, start=1))
+    text = "\n\n".join(f"[{s.n}] {' '.join(s.file.split())}, page {s.page}\n{s.text}" for s in sources)
+    return Knowledge(text=text, sources=sources, strips=kept)
+
+
+def merge(strips: Sequence[GradedStrip]) -> str:
+    """Their texts as one: neighbours on the page flow on, a gap is a new line."""
+    text = strips[0].text if strips else ""
+    for before, after in itertools.pairwise(strips):
+        text += (_gap(before.text, after.text) if neighbours(before, after) else "\n") + after.text
+    return text
+
+
+def neighbours(before: GradedStrip, after: GradedStrip) -> bool:
+    """Whether nothing but white space stands between two strips of one content on the same page."""
+    if before.content != after.content or not before.spans or not after.spans:
+        return False
+    end, start = before.spans[-1], after.spans[0]
+    return end.page == start.page and 0 <= start.start - end.end <= 2
+
+
+def _fate(strip: GradedStrip, scores: dict[str, float | None], thresholds: Thresholds) -> Fate:
+    """What becomes of one strip before the best are counted out."""
+    graded = [score for id_ in strip.documents if (score := scores.get(id_)) is not None]
+    if not graded:
+        return Fate.DOCUMENT_UNGRADED
+    if max(graded) < thresholds.lower:
+        return Fate.DOCUMENT_IRRELEVANT
+    if strip.score is None:
+        return Fate.UNGRADED
+    return Fate.KEPT if strip.score >= thresholds.strip else Fate.BELOW_THRESHOLD
+
+
+def _fallback(
+    documents: Sequence[GradedDocument], strips: Sequence[GradedStrip], thresholds: Thresholds
+) -> GradedStrip | None:
+    """The best strip of the best document that reaches the lower threshold and has graded strips."""
+    usable = [document for document in documents if document.score is not None and document.score >= thresholds.lower]
+    for document in sorted(usable, key=lambda document: -(document.score or 0.0)):
+        own = [strip for strip in strips if strip.score is not None and document.id in strip.documents]
+        if own:
+            return max(own, key=lambda strip: strip.score or 0.0)
+    return None
+
+
+def _source(n: int, strips: Sequence[GradedStrip]) -> Source:
+    first = strips[0]
+    return Source(
+        n=n,
+        file=first.file,
+        files=first.files,
+        content=first.content,
+        page=first.page,
+        text=merge(strips),
+        strips=tuple(strip.id for strip in strips),
+    )
+
+
+def _paragraph_strips(paragraph: str) -> list[str]:
+    lang = language(paragraph)
+    strips: list[str] = []
+    count = 0
+    for start, end in sentences(paragraph):
+        for piece in _cut(paragraph[start:end], LONGEST[lang]):
+            joined = strips[-1] + _gap(strips[-1], piece) + piece if strips else ""
+            short = bool(strips) and (len(strips[-1]) < ENOUGH[lang] or len(piece) < ENOUGH[lang] // 3)
+            if short and count < SENTENCES_PER_STRIP and len(joined) <= LONGEST[lang]:
+                strips[-1] = joined
+                count += 1
+            else:
+                strips.append(piece)
+                count = 1
+    return strips
+
+
+def _cut(sentence: str, longest: int) -> list[str]:
+    """`sentence` in pieces of at most `longest` characters, cut at line ends or white space where there are any."""
+    pieces: list[str] = []
+    while len(sentence) > longest:
+        head = sentence[: longest + 1]
+        at = max(head.rfind("\n"), head.rfind(" "))
+        at = at if at >= longest // 2 else longest
+        pieces.append(sentence[:at].strip())
+        sentence = sentence[at:].strip()
+    return [piece for piece in (*pieces, sentence) if piece]
+
+
+def _gap(before: str, after: str) -> str:
+    """What stands between two neighbouring strips: nothing inside Chinese, otherwise a space."""
+    wide = before[-1:] and (is_cjk(before[-1]) or before[-1] in "。！？；：，、”’」』）》…")
+    return "" if wide and (is_cjk(after[:1]) or language(after) == "zh") else " "
+
+
+def _text_id(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]

@@ -1,0 +1,92 @@
+"""One answer: badge and decision sentence, text, sources, notices, and the panels with its evidence."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from crag.schema import Action, Support, Trace
+from crag.ui import safe
+from crag.ui.panels import documents, refined_context, second_look, timing
+from crag.ui.texts import Texts
+
+BADGES = {
+    Action.CORRECT: ("green", ":material/check_circle:"),
+    Action.AMBIGUOUS: ("orange", ":material/help:"),
+    Action.INCORRECT: ("red", ":material/cancel:"),
+}
+PANELS = {
+    "documents": documents.draw,
+    "refined_context": refined_context.draw,
+    "second_look": second_look.draw,
+    "timing": timing.draw,
+}
+
+
+def draw(trace: Trace, t: Texts) -> None:
+    """A finished or stopped turn."""
+    if trace.action is not None:
+        draw_decision(trace.action, trace.decision, t)
+    if trace.answer:
+        draw_text(trace.answer)
+    if trace.error:
+        st.error(safe.in_markdown(trace.error), icon=":material/error:")
+    if trace.stopped:
+        st.caption(f":material/stop_circle: {t('stopped')}")
+    _footer(trace, t)
+    for notice in _notices(trace, t):
+        st.caption(f":material/info: {safe.in_markdown(notice)}")
+    if trace.documents or trace.decisions:
+        _evidence(trace, t)
+
+
+def draw_decision(action: Action, sentence: str, t: Texts) -> None:
+    colour, icon = BADGES[action]
+    st.markdown(f":{colour}-badge[{icon} {t(action)}] :small[{safe.in_markdown(sentence)}]")
+
+
+def draw_text(text: str) -> None:
+    """The answer as plain text: lines kept, nothing in it interpreted."""
+    st.html(f"<div class='crag-text crag-answer'>{safe.in_html(text.strip())}</div>")
+
+
+def _footer(trace: Trace, t: Texts) -> None:
+    """The cited sources, and how long it took."""
+    places = [(citation.n, t("place", file=citation.file, page=citation.page)) for citation in trace.citations]
+    chips = "".join(f"<span class='crag-chip'><b>[{n}]</b> {safe.in_html(place)}</span>" for n, place in places)
+    seconds = t("seconds", n=sum(trace.timings.values()))
+    st.html(f"<div class='crag-sources'>{chips}<span class='crag-took'>{seconds}</span></div>")
+
+
+def _notices(trace: Trace, t: Texts) -> list[str]:
+    notices = list(trace.notices)
+    if trace.check.unknown:
+        notices.append(t("unknown_citations", numbers=", ".join(f"[{n}]" for n in trace.check.unknown)))
+    unsupported = sum(
+        sentence.support is Support.UNSUPPORTED and bool(sentence.cites) for sentence in trace.check.sentences
+    )
+    if unsupported:
+        notices.append(t("unsupported", n=unsupported))
+    return notices
+
+
+@st.fragment
+def _evidence(trace: Trace, t: Texts) -> None:
+    """One panel at a time, opened by a click; only what is open is drawn."""
+    labels = {
+        "documents": t("panel_documents", n=len(trace.documents)),
+        "refined_context": t(
+            "panel_refined_context", n=sum(strip.kept for strip in trace.strips), of=len(trace.strips)
+        ),
+        "second_look": t("panel_second_look" if trace.search_query else "panel_web"),
+        "timing": t("panel_timing"),
+    }
+    chosen = st.pills(
+        t("evidence"),
+        list(labels),
+        format_func=lambda name: labels[name],
+        key=f"panel-{trace.turn_id}",
+        label_visibility="collapsed",
+    )
+    if chosen:
+        with st.container(border=True, gap="small", key=f"open-{trace.turn_id}"):
+            PANELS[chosen](trace, t)

@@ -1,0 +1,104 @@
+"""The conversation: its turns, the one that runs, the box to ask in, and what to do where nothing was asked yet."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from config import Settings
+from crag.pipeline import LONGEST_QUESTION
+from crag.runtime import JobState
+from crag.ui import answer, safe, state, welcome
+from crag.ui.knowledge import Overview
+from crag.ui.progress import TurnView, turn_view
+from crag.ui.state import Conversation, Process, Turn
+from crag.ui.texts import Texts
+
+TICK = 0.2
+YOU, CRAG = ":material/person:", ":material/fact_check:"
+
+
+def draw(
+    process: Process, conversation: Conversation | None, gone: bool, overview: Overview, settings: Settings, t: Texts
+) -> None:
+    """The middle of the page."""
+    turns = list(conversation.turns) if conversation else []
+    running = bool(turns) and turns[-1].job.running
+    with st.container(key="main"):
+        if gone:
+            st.info(t("conversation_gone"), icon=":material/history_toggle_off:")
+        if overview.empty:
+            welcome.draw_empty(process, overview, t)
+        elif not turns and (question := welcome.draw_examples(process, t)):
+            _ask(process, None, question, settings)
+            st.rerun()
+        for turn in turns:
+            _turn(process, conversation, turn, turn is turns[-1], settings, t)
+    st.chat_input(
+        t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
+        key="question",
+        disabled=running or overview.empty,
+        max_chars=LONGEST_QUESTION,
+        on_submit=_submit,
+        args=(process, conversation, settings),
+    )
+
+
+def _submit(process: Process, conversation: Conversation | None, settings: Settings) -> None:
+    _ask(process, conversation, st.session_state["question"] or "", settings)
+
+
+def _ask(process: Process, conversation: Conversation | None, question: str, settings: Settings) -> None:
+    if question.strip():
+        state.show(process.ask(conversation.id if conversation else None, question.strip(), settings))
+
+
+def _turn(
+    process: Process, conversation: Conversation | None, turn: Turn, last: bool, settings: Settings, t: Texts
+) -> None:
+    with st.chat_message("user", avatar=YOU):
+        st.html(f"<div class='crag-text crag-question'>{safe.in_html(turn.question)}</div>")
+    with st.chat_message("assistant", avatar=CRAG):
+        if turn.job.running:
+            _follow(turn, t)
+            return
+        trace = turn.trace
+        if trace is not None:
+            answer.draw(trace, t)
+        nothing = turn.job.state is JobState.FAILED or trace is None or trace.action is None
+        if turn.job.state is JobState.FAILED:
+            st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
+        if nothing and last and conversation is not None:
+            st.button(
+                t("try_again"),
+                key=f"again-{turn.job.id}",
+                icon=":material/refresh:",
+                on_click=process.ask_again,
+                args=(conversation, turn, settings),
+            )
+
+
+@st.fragment(run_every=TICK)
+def _follow(turn: Turn, t: Texts) -> None:
+    """The running turn: redrawn from its events until it ends, then drawn once more by the whole page."""
+    running = turn.job.running
+    view = turn_view(turn.job.events)
+    if view.decision is not None:
+        answer.draw_decision(view.decision.action, view.decision.sentence, t)
+    if view.text:
+        answer.draw_text(view.text)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"live-{turn.job.id}"):
+        stopping = turn.job.stopping.is_set()
+        st.caption(f":material/progress_activity: {_status(view, t)}", width="stretch")
+        st.button(
+            t("stop"),
+            key=f"stop-{turn.job.id}",
+            icon=":material/stop_circle:",
+            on_click=turn.job.stop,
+            disabled=stopping,
+        )
+    if not running:
+        st.rerun()
+
+
+def _status(view: TurnView, t: Texts) -> str:
+    return " · ".join([*(t(f"step_{name}", n=n) for name, n in view.steps), t(f"doing_{view.doing}")])

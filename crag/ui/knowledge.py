@@ -1,0 +1,232 @@
+"""The knowledge base on the page: add PDFs, what a rebuild would do, the rebuild as it runs, and its results."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import dataclass
+
+import streamlit as st
+
+from crag.errors import CragError
+from crag.runtime import Job, JobState
+from crag.schema import BuildEvent, FileChange, FileRow, FileState
+from crag.ui import safe, uploading
+from crag.ui.progress import BuildView, build_view
+from crag.ui.state import Process
+from crag.ui.texts import Texts
+
+log = logging.getLogger(__name__)
+
+TICK = 0.4
+MOST_LINES = 200
+"""So many files are listed; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The knowledge base as one run of the page sees it."""
+
+    rows: tuple[FileRow, ...] = ()
+    changes: tuple[FileChange, ...] = ()
+    ignored: tuple[str, ...] = ()
+    staged: int = 0
+    building: bool = False
+    error: str | None = None
+
+    @property
+    def indexed(self) -> list[FileRow]:
+        return [row for row in self.rows if row.passages and not row.error]
+
+    @property
+    def passages(self) -> int:
+        return sum(row.passages for row in self.indexed)
+
+    @property
+    def to_do(self) -> list[FileChange]:
+        return [change for change in self.changes if change.state is not FileState.UNCHANGED]
+
+    @property
+    def empty(self) -> bool:
+        """Nothing can be asked yet."""
+        return self.passages == 0
+
+
+def look(process: Process) -> Overview:
+    """Reads the catalog and Files/ once; while a build runs, what a rebuild would do is left out."""
+    job = process.runtime.latest("build")
+    building = job is not None and job.running
+    if process.house is None:
+        return Overview(building=building)
+    base = process.house.knowledge_base
+    try:
+        if building:
+            return Overview(rows=tuple(base.rows()), building=True)
+        return Overview(tuple(base.rows()), tuple(base.changes()), tuple(base.ignored()), base.staged())
+    except CragError as error:
+        return Overview(building=building, error=str(error))
+    except OSError as error:
+        log.exception("the knowledge base could not be looked at")
+        return Overview(building=building, error=f"{type(error).__name__}: {error.strerror}")
+
+
+def draw(process: Process, overview: Overview, t: Texts) -> None:
+    """Everything about the knowledge base; stands in the sidebar, and in the middle while there is nothing to ask."""
+    if overview.error:
+        st.error(safe.in_markdown(overview.error), icon=":material/error:")
+    if not overview.empty:
+        st.caption(t("kb_size", files=len(overview.indexed), passages=overview.passages))
+    uploading.draw(process.settings, t)
+    job = process.runtime.latest("build")
+    if job is not None and job.running:
+        _follow(job, t)
+        return
+    _preview(process, overview, t)
+    _staged(process, overview, t)
+    if job is not None:
+        _result(job, t)
+    _files(overview.rows, t)
+
+
+@st.fragment(run_every=TICK)
+def _follow(job: Job[BuildEvent], t: Texts) -> None:
+    running = job.running
+    view = build_view(job.events)
+    with st.container(key="building"):
+        current = view.current
+        if current is None:
+            st.progress(view.share, text=t("build_finishing" if view.files else "build_starting"))
+        else:
+            st.progress(
+                view.share, text=safe.in_markdown(t("build_file", n=current.index, of=view.files, file=current.path))
+            )
+            stage = t(f"stage_{current.stage}", done=current.done, total=current.total)
+            rate = f" · {t('pages_per_second', rate=current.pages_per_second)}" if current.pages_per_second else ""
+            st.caption(stage + rate)
+        _lines(view.finished[::-1], t)
+        stopping = job.stopping.is_set()
+        st.button(
+            t("cancelling" if stopping else "cancel"),
+            on_click=job.stop,
+            disabled=stopping,
+            key="build-cancel",
+            icon=":material/stop_circle:",
+        )
+    if not running:
+        st.rerun()
+
+
+def _preview(process: Process, overview: Overview, t: Texts) -> None:
+    """What a rebuild would do, and the button."""
+    counts = Counter(change.state for change in overview.changes)
+    parts = [t(f"n_{state}", n=counts[state]) for state in FileState if counts[state]]
+    if not overview.changes and not overview.ignored:
+        st.caption(safe.in_markdown(t("no_files", folder=process.settings.files_dir)))
+    elif overview.to_do:
+        with st.expander(" · ".join(parts), icon=":material/difference:"):
+            marks = [f"{t(change.state)}: {change.path}" for change in overview.to_do]
+            _list(marks, t)
+    else:
+        st.caption(t("up_to_date", n=counts[FileState.UNCHANGED]))
+    if overview.ignored:
+        with st.expander(t("ignored", n=len(overview.ignored)), icon=":material/block:"):
+            st.caption(t("ignored_help"))
+            _list(list(overview.ignored), t)
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            t("rebuild"),
+            on_click=_rebuild,
+            args=(process,),
+            key="rebuild",
+            icon=":material/sync:",
+            type="primary" if overview.to_do else "secondary",
+            disabled=not overview.changes,
+        )
+        st.button(t("refresh"), key="refresh", icon=":material/refresh:", type="tertiary", help=t("refresh_help"))
+
+
+def _staged(process: Process, overview: Overview, t: Texts) -> None:
+    """After a cancelled build: publish what is finished, or keep it for the next one."""
+    if not overview.staged or st.session_state.get("kept-staged") == overview.staged:
+        return
+    with st.container(border=True, key="staged"):
+        st.markdown(f":small[{t('staged', n=overview.staged)}]")
+        st.button(t("publish"), on_click=_publish, args=(process,), key="publish", type="primary")
+        st.button(t("keep"), on_click=_keep, args=(overview.staged,), key="keep-staged")
+
+
+def _rebuild(process: Process) -> None:
+    uploading.forget()
+    process.build()
+
+
+def _publish(process: Process) -> None:
+    process.publish_staged()
+
+
+def _keep(staged: int) -> None:
+    st.session_state["kept-staged"] = staged
+
+
+def _result(job: Job[BuildEvent], t: Texts) -> None:
+    """How the last build ended, and each file that did not simply succeed."""
+    if job.state is JobState.FAILED:
+        st.error(safe.in_markdown(t("build_failed", error=job.error or "")), icon=":material/error:")
+        return
+    view = build_view(job.events)
+    end = view.end
+    if end is None:
+        return
+    text, icon = _summary(view, t)
+    with st.expander(text, icon=icon, expanded=bool(view.finished) and end.failed > 0, key=f"result-{job.id}"):
+        if view.finished:
+            _lines(sorted(view.finished, key=_worst_first), t)
+        else:
+            st.caption(t("nothing_to_read"))
+
+
+def _summary(view: BuildView, t: Texts) -> tuple[str, str]:
+    end = view.end
+    if end is None or not end.published:
+        return t("build_cancelled", n=len(view.finished)), ":material/stop_circle:"
+    failed = sum(bool(row.error) for row in view.finished)
+    done = t("build_done", n=len(view.finished) - failed, seconds=end.seconds)
+    if failed:
+        return f"{done} · {t('n_failed', n=failed)}", ":material/warning:"
+    return done, ":material/check_circle:"
+
+
+def _files(rows: tuple[FileRow, ...], t: Texts) -> None:
+    if rows:
+        with st.expander(t("files", n=len(rows)), icon=":material/folder:"):
+            _lines(sorted(rows, key=_worst_first), t)
+
+
+def _worst_first(row: FileRow) -> tuple[bool, bool, str]:
+    return not row.error, not row.warnings, row.path
+
+
+def _lines(rows: list[FileRow], t: Texts) -> None:
+    """One line per file: what became of it, its pages and passages, its warnings or its error."""
+    lines = []
+    for row in rows[:MOST_LINES]:
+        kind = "failed" if row.error else "warned" if row.warnings else "ok"
+        numbers = "" if row.error else t("file_numbers", pages=row.pages, passages=row.passages)
+        notes = [note for note in (numbers, row.error or "", *row.warnings) if note]
+        said = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
+        label = safe.in_html(t(f"file_{kind}"))
+        lines.append(
+            f"<li class='crag-{kind}'><span class='crag-mark' role='img' aria-label='{label}' title='{label}'></span>"
+            f"<div><div class='crag-file'>{safe.in_html(row.path)}</div>{said}</div></li>"
+        )
+    if lines:
+        st.html(f"<ul class='crag-files'>{''.join(lines)}</ul>")
+    if len(rows) > MOST_LINES:
+        st.caption(t("and_more", n=len(rows) - MOST_LINES))
+
+
+def _list(names: list[str], t: Texts) -> None:
+    items = "".join(f"<li>{safe.in_html(name)}</li>" for name in names[:MOST_LINES])
+    st.html(f"<ul class='crag-list'>{items}</ul>")
+    if len(names) > MOST_LINES:
+        st.caption(t("and_more", n=len(names) - MOST_LINES))

@@ -1,0 +1,35 @@
+"""The page from top to bottom: what is said here is where things stand; each part is drawn by its own module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from crag.errors import CragError
+from crag.ui import chat, knowledge, opening, safe, sidebar, state
+from crag.ui.texts import Texts, language_of
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    st.set_page_config(page_title="CRAG", page_icon=str(HERE / "icon.svg"), layout="wide")
+    st.html(HERE / "style.css")
+    try:
+        process = state.process()
+    except CragError as error:
+        st.error(safe.in_markdown(str(error)), icon=":material/error:")
+        return
+    t = Texts(language_of(process.settings.language, st.context.locale))
+    if process.house is None:
+        opening.draw(process, t)
+        return
+    conversation, gone = state.conversation(process)
+    overview = knowledge.look(process)
+    with st.sidebar:
+        settings = sidebar.draw(process, overview, t)
+    chat.draw(process, conversation, gone, overview, settings, t)
+
+
+main()

@@ -1,0 +1,133 @@
+"""Documents and scores: a dot per document against both thresholds, and the table with verdicts and reasons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import altair as alt
+import streamlit as st
+
+from crag.schema import GradedDocument, Thresholds, Trace, Verdict
+from crag.ui.colours import QUIET, SHAPES, VERDICTS
+from crag.ui.texts import Texts
+
+DODGE = 0.03
+"""Scores that round to the same multiple of this stand above each other."""
+NAMED = 0.12
+"""A zone this wide has room for the verdict's name."""
+
+
+def draw(trace: Trace, texts: Texts) -> None:
+    if not trace.documents:
+        st.caption(texts("no_documents"))
+        return
+    graded = [document for document in trace.documents if document.score is not None]
+    if graded:
+        st.altair_chart(plot(trace.documents, trace.thresholds, texts), alt=texts("plot_alt"))
+    show_table(trace.documents, texts)
+    ungraded = len(trace.documents) - len(graded)
+    if ungraded:
+        st.caption(f":material/help: {texts('ungraded_help', n=ungraded)}")
+
+
+def show_table(documents: tuple[GradedDocument, ...], texts: Texts) -> None:
+    """Rank, file, pages, score, verdict, reason; what is ungraded has no score, and its cause as the reason."""
+    table = {
+        "rank": list(range(1, len(documents) + 1)),
+        "file": [document.file for document in documents],
+        "page": [pages(document.pages) for document in documents],
+        "score": [document.score for document in documents],
+        "verdict": [texts(document.verdict) for document in documents],
+        "reason": [document.reason or document.cause or "" for document in documents],
+    }
+    column = st.column_config
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={
+            "rank": column.NumberColumn(texts("rank"), width=40),
+            "file": column.TextColumn(texts("file"), width=140),
+            "page": column.TextColumn(texts("page"), width=52),
+            "score": column.ProgressColumn(texts("score"), min_value=0.0, max_value=1.0, format="%.2f", width=104),
+            "verdict": column.TextColumn(texts("verdict"), width=90),
+            "reason": column.TextColumn(texts("reason"), width=380),
+        },
+        alt=texts("table_alt"),
+    )
+
+
+def pages(numbers: tuple[int, ...]) -> str:
+    """`5`, or `5–6` for a run."""
+    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
+
+
+def plot(
+    documents: tuple[GradedDocument, ...], thresholds: Thresholds, texts: Texts
+) -> alt.LayerChart | alt.FacetChart:
+    """Each graded document a dot on 0..1; the thresholds are rules, the band between them is shaded."""
+    dots = _dots(documents, texts)
+    lower, upper = thresholds.lower, thresholds.upper
+    axis = alt.Axis(values=[0, lower, upper, 1], format=".2f", grid=False, domain=False, labelOverlap=True)
+    across: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": axis, "title": None}
+    level = alt.Scale(domain=[-1, max(2, max(dot["level"] for dot in dots) + 1.6)])
+    band = (
+        alt.Chart(alt.InlineData(values=[{"from": lower, "to": upper}]))
+        .mark_rect(opacity=0.14, color=VERDICTS[Verdict.PARTIAL])
+        .encode(x=alt.X("from:Q", **across), x2="to:Q")
+    )
+    rules = (
+        alt.Chart(alt.InlineData(values=[{"at": lower}, {"at": upper}]))
+        .mark_rule(strokeDash=[4, 3], color=QUIET, strokeWidth=1.5)
+        .encode(x=alt.X("at:Q", **across))
+    )
+    zones = {Verdict.IRRELEVANT: (0.0, lower), Verdict.PARTIAL: (lower, upper), Verdict.RELEVANT: (upper, 1.0)}
+    names = [
+        {"at": (start + end) / 2, "text": texts(verdict)}
+        for verdict, (start, end) in zones.items()
+        if end - start >= NAMED
+    ]
+    words = (
+        alt.Chart(alt.InlineData(values=names))
+        .mark_text(baseline="top", dy=4, color=QUIET, fontSize=12)
+        .encode(x=alt.X("at:Q", **across), y=alt.value(0), text="text:N")
+    )
+    points = (
+        alt.Chart(alt.InlineData(values=dots))
+        .mark_point(filled=True, size=120, opacity=0.9)
+        .encode(
+            x=alt.X("score:Q", **across),
+            y=alt.Y("level:Q", axis=None, scale=level),
+            color=alt.Color("colour:N", scale=None),
+            shape=alt.Shape("shape:N", scale=None),
+            tooltip=[
+                alt.Tooltip("document:N", title=texts("file")),
+                alt.Tooltip("score:Q", title=texts("score"), format=".3f"),
+                alt.Tooltip("verdict:N", title=texts("verdict")),
+            ],
+        )
+    )
+    return alt.layer(band, rules, words, points).properties(height=150)
+
+
+def _dots(documents: tuple[GradedDocument, ...], texts: Texts) -> list[dict[str, Any]]:
+    """`level` counts the dots that stand at the same place already."""
+    seen: Counter[int] = Counter()
+    dots = []
+    for rank, document in enumerate(documents, 1):
+        if document.score is None:
+            continue
+        place = round(document.score / DODGE)
+        name = texts("place", file=document.file, page=pages(document.pages))
+        dots.append(
+            {
+                "score": document.score,
+                "level": seen[place],
+                "verdict": texts(document.verdict),
+                "colour": VERDICTS[document.verdict],
+                "shape": SHAPES[document.verdict],
+                "document": f"{rank}. {name}",
+            }
+        )
+        seen[place] += 1
+    return dots

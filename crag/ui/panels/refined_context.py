@@ -1,0 +1,81 @@
+"""Refined context: every strip in document order, kept or dropped, and the text the generator was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import Final
+
+import streamlit as st
+
+from crag.schema import Fate, GradedStrip, Thresholds, Trace
+from crag.ui import safe
+from crag.ui.texts import Texts
+
+NEAR: Final = 0.1
+"""A score this close to the strip threshold is near it."""
+
+FILTERS: dict[str, Callable[[GradedStrip, Thresholds], bool]] = {
+    "all": lambda strip, limits: True,
+    "kept": lambda strip, limits: strip.kept,
+    "dropped": lambda strip, limits: not strip.kept,
+    "near": lambda strip, limits: strip.score is not None and abs(strip.score - limits.strip) <= NEAR,
+}
+
+
+def draw(trace: Trace, texts: Texts) -> None:
+    if not trace.strips:
+        st.caption(texts("no_strips"))
+        return
+    counts = {name: sum(keep(strip, trace.thresholds) for strip in trace.strips) for name, keep in FILTERS.items()}
+    chosen = st.segmented_control(
+        texts("filter"),
+        list(FILTERS),
+        format_func=lambda name: f"{texts(f'filter_{name}')} {counts[name]}",
+        default="all",
+        required=True,
+        key=f"strips-{trace.turn_id}",
+        label_visibility="collapsed",
+    )
+    shown = [strip for strip in trace.strips if FILTERS[chosen or "all"](strip, trace.thresholds)]
+    st.caption(texts("strips_help", strip=trace.thresholds.strip, top=trace.thresholds.top_strips))
+    if shown:
+        with st.container(height=420 if len(shown) > 8 else "content", border=False, key=f"ledger-{trace.turn_id}"):
+            st.html("".join(_page(place, strips, texts) for place, strips in groupby(shown, _place)))
+    else:
+        st.caption(texts("none_of_these"))
+    st.markdown(f"**{texts('given')}**")
+    if trace.knowledge:
+        st.caption(texts("given_help", n=len(trace.knowledge), sources=len(trace.sources)))
+        st.code(
+            trace.knowledge, language=None, wrap_lines=True, height=320 if len(trace.knowledge) > 1200 else "content"
+        )
+    else:
+        st.caption(texts("given_nothing"))
+
+
+def _place(strip: GradedStrip) -> tuple[str, int]:
+    return strip.file, strip.page
+
+
+def _page(place: tuple[str, int], strips: Iterable[GradedStrip], texts: Texts) -> str:
+    file, page = place
+    rows = "".join(_strip(strip, texts) for strip in strips)
+    return f"<section class='crag-page'><h4>{safe.in_html(texts('place', file=file, page=page))}</h4>{rows}</section>"
+
+
+def _strip(strip: GradedStrip, texts: Texts) -> str:
+    """Kept plain; dropped grey and struck through, with the reason why."""
+    kind = "kept" if strip.kept else "dropped"
+    score = texts("no_score") if strip.score is None else f"{strip.score:.2f}"
+    why = [] if strip.fate is Fate.KEPT else [texts(f"fate_{strip.fate.name.lower()}")]
+    why += [strip.cause] if strip.cause else []
+    note = f"<div class='crag-note'>{safe.in_html(' · '.join(why))}</div>" if why else ""
+    title = safe.in_html(strip.reason)
+    text = safe.in_html(strip.text)
+    body = f"<span>{text}</span>" if strip.kept else f"<s>{text}</s>"
+    word = safe.in_html(texts(f"filter_{kind}"))
+    return (
+        f"<div class='crag-strip crag-{kind}'><div>{body}{note}</div>"
+        f"<div class='crag-score' title='{title}'>{score}<small>{word}</small></div></div>"
+    )

@@ -1,0 +1,30 @@
+"""Web, or the second look in its place: what was searched for, what it found, and both decisions."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from crag.schema import Trace
+from crag.ui import safe
+from crag.ui.panels.documents import show_table
+from crag.ui.texts import Texts
+
+
+def draw(trace: Trace, texts: Texts) -> None:
+    st.caption(f":material/cloud_off: {texts('web_off')}")
+    if not trace.search_query:
+        st.caption(texts("no_second_look"))
+        return
+    st.markdown(f"**{texts('second_query')}**")
+    st.code(trace.search_query, language=None, wrap_lines=True)
+    rows = "".join(
+        f"<li><b>{safe.in_html(texts(decision.action))}</b> {safe.in_html(decision.sentence)}</li>"
+        for decision in trace.decisions
+    )
+    st.html(f"<ol class='crag-list crag-decisions'>{rows}</ol>")
+    if len(trace.decisions) > 1:
+        ids = set(trace.decisions[-1].documents)
+        found = tuple(document for document in trace.documents if document.id in ids)
+        st.caption(texts("second_documents", n=len(found)))
+        if found:
+            show_table(found, texts)

@@ -1,0 +1,52 @@
+"""The sidebar: a new conversation, the knowledge base, and the numbers of the decision."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from config import Settings
+from crag.ui import knowledge, state
+from crag.ui.knowledge import Overview
+from crag.ui.state import Process
+from crag.ui.texts import Texts
+
+
+def draw(process: Process, overview: Overview, t: Texts) -> Settings:
+    """Draws it and returns the settings for the next question."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.html("<span class='crag-brand'>CRAG</span>", width="content")
+        st.button(t("new"), key="new", icon=":material/add:", type="tertiary", on_click=state.show, args=(None,))
+    if not overview.empty:
+        st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
+        knowledge.draw(process, overview, t)
+    with st.expander(t("decision"), icon=":material/tune:", expanded=False):
+        return _decision(process.settings, t)
+
+
+def _decision(base: Settings, t: Texts) -> Settings:
+    defaults = {"limits": (base.lower, base.upper), "strip": base.strip_threshold, "k": base.k}
+    for key, value in defaults.items():
+        st.session_state.setdefault(f"decision-{key}", value)
+    st.slider(t("thresholds"), 0.0, 1.0, step=0.01, format="%.2f", key="decision-limits", help=t("thresholds_help"))
+    strip = st.slider(
+        t("strip_threshold"), 0.0, 1.0, step=0.01, format="%.2f", key="decision-strip", help=t("strip_threshold_help")
+    )
+    k = st.slider(t("k"), 1, 50, step=1, key="decision-k", help=t("k_help"))
+    lower, upper = st.session_state["decision-limits"]
+    chosen = {"limits": (lower, upper), "strip": strip, "k": k}
+    st.caption(t("decision_help"))
+    st.button(
+        t("reset"),
+        key="decision-reset",
+        type="tertiary",
+        icon=":material/restart_alt:",
+        on_click=_reset,
+        args=(defaults,),
+        disabled=chosen == defaults,
+    )
+    return base.model_copy(update={"lower": lower, "upper": upper, "strip_threshold": strip, "k": k})
+
+
+def _reset(defaults: dict[str, object]) -> None:
+    for key, value in defaults.items():
+        st.session_state[f"decision-{key}"] = value

@@ -1,0 +1,260 @@
+"""Every text of the page, in English and Chinese; `one|many` is chosen by `n`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+LANGUAGES: Final = ("en", "zh")
+
+CATALOG: Final[dict[str, tuple[str, str]]] = {
+    # actions, verdicts, file states: the keys are the values of the enumerations in crag.schema
+    "CORRECT": ("Correct", "正确"),
+    "AMBIGUOUS": ("Ambiguous", "存疑"),
+    "INCORRECT": ("Incorrect", "不相关"),
+    "relevant": ("relevant", "相关"),
+    "partial": ("partial", "部分相关"),
+    "irrelevant": ("irrelevant", "不相关"),
+    "ungraded": ("ungraded", "未评分"),
+    "added": ("added", "新增"),
+    "changed": ("changed", "已修改"),
+    "removed": ("removed", "已删除"),
+    "n_added": ("{n} added", "新增 {n}"),
+    "n_changed": ("{n} changed", "修改 {n}"),
+    "n_removed": ("{n} removed", "删除 {n}"),
+    "n_unchanged": ("{n} unchanged", "未变 {n}"),
+    # opening
+    "opening": ("Getting ready", "正在准备"),
+    "please_wait": ("Opening the knowledge base", "正在打开知识库"),
+    "opening_help": (
+        "The first start prepares the embedding model on this machine: up to a minute. Nothing is downloaded.",
+        "首次启动会在本机准备向量模型，最多需要一分钟。不会下载任何内容。",
+    ),
+    "open_failed": ("The app could not be opened", "应用无法打开"),
+    "try_again": ("Try again", "重试"),
+    # welcome
+    "welcome": ("Ask your own PDFs", "向您自己的 PDF 提问"),
+    "what_it_does": (
+        "CRAG grades what it finds before it answers, and shows you why the answer can be trusted.",
+        "CRAG 在回答之前先评估找到的证据，并展示答案为什么可信。",
+    ),
+    "examples": ("For example", "例如"),
+    "example": ("What does the section “{heading}” say?", "“{heading}”这一节讲了什么？"),
+    # conversation
+    "new": ("New", "新对话"),
+    "ask": ("Ask about your documents", "就您的文档提问"),
+    "answering": ("Answering: stop it to ask something else", "正在回答：停止后可以另外提问"),
+    "nothing_to_ask": ("Add PDFs and rebuild, then ask here", "请先添加 PDF 并重建，再在这里提问"),
+    "conversation_gone": (
+        "This conversation is gone: the app was restarted since. Ask to start a new one.",
+        "这个对话已不存在：应用已重新启动。提问即可开始新的对话。",
+    ),
+    "stop": ("Stop", "停止"),
+    "stopped": ("You stopped this answer: what was ready is kept.", "您停止了这个回答：已完成的部分保留在此。"),
+    "step_retrieved": ("retrieved {n}", "检索到 {n} 个"),
+    "step_graded": ("graded {n}", "已评分 {n} 个"),
+    "step_rewritten": ("query rewritten", "已改写查询"),
+    "step_kept": ("kept {n} strip|kept {n} strips", "保留 {n} 个片段"),
+    "doing_retrieving": ("retrieving …", "正在检索 …"),
+    "doing_retrieving_again": ("second look …", "正在再次检索 …"),
+    "doing_grading": ("grading …", "正在评分 …"),
+    "doing_deciding": ("deciding …", "正在判断 …"),
+    "doing_refining": ("refining …", "正在精炼 …"),
+    "doing_writing": ("writing …", "正在作答 …"),
+    # answer
+    "place": ("{file} p. {page}", "{file} 第 {page} 页"),
+    "seconds": ("{n:.1f} s", "{n:.1f} 秒"),
+    "unknown_citations": (
+        "The answer cites {numbers}, which no source has.",
+        "答案引用了 {numbers}，但没有这样的来源。",
+    ),
+    "unsupported": (
+        "{n} sentence is not supported by what it cites.|{n} sentences are not supported by what they cite.",
+        "有 {n} 个句子得不到其引用来源的支持。",
+    ),
+    "evidence": ("Evidence", "证据"),
+    "panel_documents": ("Documents {n}", "文档 {n}"),
+    "panel_refined_context": ("Refined context {n} of {of}", "精炼上下文 {n}/{of}"),
+    "panel_second_look": ("Second look", "再次检索"),
+    "panel_web": ("Web off", "网络：关"),
+    "panel_timing": ("Timing", "用时"),
+    # documents
+    "rank": ("#", "#"),
+    "file": ("file", "文件"),
+    "page": ("page", "页"),
+    "score": ("score", "得分"),
+    "verdict": ("verdict", "判定"),
+    "reason": ("reason", "理由"),
+    "no_documents": ("Nothing was retrieved.", "没有检索到任何文档。"),
+    "ungraded_help": (
+        "{n} document is ungraded: it has no score and takes no part in the decision.|"
+        "{n} documents are ungraded: they have no score and take no part in the decision.",
+        "{n} 个文档未评分：没有得分，不参与判断。",
+    ),
+    "plot_alt": (
+        "Scores of the documents from 0 to 1, with the lower and the upper threshold",
+        "各文档 0 到 1 的得分，以及下阈值和上阈值",
+    ),
+    "table_alt": ("Documents with score, verdict and reason", "文档及其得分、判定和理由"),
+    # refined context
+    "filter": ("Strips to show", "显示的片段"),
+    "filter_all": ("All", "全部"),
+    "filter_kept": ("kept", "保留"),
+    "filter_dropped": ("dropped", "丢弃"),
+    "filter_near": ("near the threshold", "接近阈值"),
+    "strips_help": (
+        "Strips in document order. Kept from {strip:.2f} on, at most {top}.",
+        "片段按文档顺序排列。得分不低于 {strip:.2f} 的保留，最多 {top} 个。",
+    ),
+    "none_of_these": ("No strip is like that.", "没有这样的片段。"),
+    "no_strips": ("There are no strips: no document was refined.", "没有片段：没有精炼任何文档。"),
+    "no_score": ("no score", "无得分"),
+    "given": ("Given to the generator", "提供给生成器的文本"),
+    "given_help": (
+        "{n} character, exactly as it was read, from {sources} numbered sources|"
+        "{n} characters, exactly as they were read, from {sources} numbered sources",
+        "共 {n} 个字符，来自 {sources} 个编号来源，与生成器读到的完全一致",
+    ),
+    "given_nothing": (
+        "Nothing: no evidence was left, so nothing was generated.",
+        "无：没有留下任何证据，因此没有生成内容。",
+    ),
+    "fate_fallback": (
+        "kept as the best there is, although below the threshold",
+        "低于阈值，但因得分最高而保留",
+    ),
+    "fate_document_irrelevant": ("its document is below the lower threshold", "所在文档低于下阈值"),
+    "fate_document_ungraded": ("its document is ungraded", "所在文档未评分"),
+    "fate_below_threshold": ("below the strip threshold", "低于片段阈值"),
+    "fate_beyond_top": ("enough better strips were kept", "已保留足够多得分更高的片段"),
+    "fate_ungraded": ("ungraded", "未评分"),
+    "fate_discarded": ("the documents were discarded as a whole", "文档整体被舍弃"),
+    # second look
+    "web_off": (
+        "This version does not search the web. Where your documents do not answer, it takes a second look at them.",
+        "此版本不搜索网络。当文档不能回答时，会用改写的查询再次检索文档。",
+    ),
+    "no_second_look": ("The first look was enough.", "首次检索已经足够。"),
+    "second_query": ("Rewritten query", "改写后的查询"),
+    "second_documents": ("{n} document of the second look|{n} documents of the second look", "再次检索的 {n} 个文档"),
+    # timing
+    "milliseconds": ("milliseconds", "毫秒"),
+    "no_timings": ("Nothing was timed.", "没有计时。"),
+    "timing_alt": ("Milliseconds per stage", "各阶段毫秒数"),
+    "timing_total": (
+        "{n:.2f} s in all · evaluator: {evaluator} · generator: {generator}",
+        "共 {n:.2f} 秒 · 评估器：{evaluator} · 生成器：{generator}",
+    ),
+    "timing_embed": ("embed the question", "问题向量化"),
+    "timing_retrieve": ("retrieve", "检索"),
+    "timing_grade": ("grade", "评分"),
+    "timing_decide": ("decide", "判断"),
+    "timing_refine": ("refine", "精炼"),
+    "timing_generate": ("generate", "生成"),
+    "timing_check": ("check citations", "核对引用"),
+    "stage_again": ("second look: {stage}", "再次检索：{stage}"),
+    # knowledge base
+    "knowledge_base": ("Knowledge base", "知识库"),
+    "kb_size": ("{files} files · {passages:,} passages", "{files} 个文件 · {passages:,} 个段落"),
+    "add_pdfs": ("Add PDFs", "添加 PDF"),
+    "add_pdfs_help": (
+        "They are stored in the folder {folder}. You can put PDFs there yourself as well.",
+        "文件保存在文件夹 {folder} 中。您也可以自己把 PDF 放进去。",
+    ),
+    "no_files": (
+        "No PDFs yet: drop some above, or put them into {folder}.",
+        "还没有 PDF：请拖放到上方，或放入 {folder}。",
+    ),
+    "up_to_date": ("Up to date: {n} unchanged", "已是最新：{n} 个未变"),
+    "ignored": ("{n} other file left alone|{n} other files left alone", "{n} 个其他文件未处理"),
+    "ignored_help": ("Only PDFs are read.", "只读取 PDF。"),
+    "rebuild": ("Rebuild", "重建"),
+    "refresh": ("Look again", "重新检查"),
+    "refresh_help": ("Looks for files that were put into the folder meanwhile.", "检查文件夹中是否有新放入的文件。"),
+    "build_starting": ("Comparing files …", "正在比较文件 …"),
+    "build_finishing": ("Publishing …", "正在发布 …"),
+    "build_file": ("{n} of {of}: {file}", "第 {n}/{of} 个：{file}"),
+    "stage_reading": ("reading page {done} of {total}", "正在读取第 {done}/{total} 页"),
+    "stage_embedding": ("embedding passage {done} of {total}", "正在向量化第 {done}/{total} 个段落"),
+    "stage_staged": ("finished", "已完成"),
+    "pages_per_second": ("{rate:.1f} pages/s", "{rate:.1f} 页/秒"),
+    "cancel": ("Cancel", "取消"),
+    "cancelling": ("Cancelling …", "正在取消 …"),
+    "build_failed": ("The rebuild failed. {error}", "重建失败。{error}"),
+    "build_done": ("Last rebuild: {n} read, {seconds:.0f} s", "上次重建：读取 {n} 个，{seconds:.0f} 秒"),
+    "build_cancelled": ("Rebuild cancelled, {n} finished", "重建已取消，完成 {n} 个"),
+    "n_failed": ("{n} failed", "{n} 个失败"),
+    "nothing_to_read": ("There was nothing to read.", "没有需要读取的文件。"),
+    "staged": (
+        "{n} finished file of a cancelled rebuild waits: questions do not see it yet.|"
+        "{n} finished files of a cancelled rebuild wait: questions do not see them yet.",
+        "已取消的重建中有 {n} 个已完成的文件：提问时尚不可见。",
+    ),
+    "publish": ("Publish them", "发布"),
+    "keep": ("Keep for the next rebuild", "留待下次重建"),
+    "files": ("Files {n}", "文件 {n}"),
+    "file_ok": ("indexed", "已索引"),
+    "file_warned": ("indexed with warnings", "已索引，有警告"),
+    "file_failed": ("not indexed", "未索引"),
+    "file_numbers": ("{pages} p. · {passages} passages", "{pages} 页 · {passages} 个段落"),
+    "and_more": ("and {n} more", "另有 {n} 个"),
+    # upload
+    "upload_saved": ("{file} is added: rebuild to ask it.", "已添加 {file}：重建后即可提问。"),
+    "upload_same": ("{file} is already there.", "{file} 已存在。"),
+    "upload_empty": ("{file} is empty: choose another file.", "{file} 是空文件：请选择其他文件。"),
+    "upload_too large": (
+        "{file} is larger than {limit} MB: split it, or raise CRAG_MAX_UPLOAD_MB.",
+        "{file} 超过 {limit} MB：请拆分文件，或调高 CRAG_MAX_UPLOAD_MB。",
+    ),
+    "upload_no pdf": (
+        "{file} is not a PDF, whatever its name says: save it as PDF first.",
+        "{file} 的内容不是 PDF：请先另存为 PDF。",
+    ),
+    "upload_disk": (
+        "{file} could not be written: check the folder's free space and permissions.",
+        "{file} 无法写入：请检查文件夹的剩余空间和权限。",
+    ),
+    "name_taken": ("{file} is already there with other content.", "{file} 已存在，但内容不同。"),
+    "keep both": ("Keep both", "两个都保留"),
+    "replace": ("Replace", "替换"),
+    "skip": ("Skip", "跳过"),
+    # decision
+    "decision": ("Decision", "判断"),
+    "thresholds": ("Lower and upper threshold", "下阈值和上阈值"),
+    "thresholds_help": (
+        "A document from the upper threshold on is relevant and makes the action Correct. "
+        "Where all are below the lower one, it is Incorrect. Between them it is Ambiguous.",
+        "得分达到上阈值的文档为相关，动作为“正确”；全部低于下阈值则为“不相关”；介于两者之间为“存疑”。",
+    ),
+    "strip_threshold": ("Strip threshold", "片段阈值"),
+    "strip_threshold_help": (
+        "Strips from this score on are kept and given to the generator.",
+        "得分不低于此值的片段会保留并提供给生成器。",
+    ),
+    "k": ("Documents per question", "每个问题检索的文档数"),
+    "k_help": ("So many passages are retrieved and graded.", "检索并评分的段落数量。"),
+    "decision_help": ("Applies from the next question on.", "从下一个问题起生效。"),
+    "reset": ("Reset", "恢复默认"),
+}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The catalog in one language: `Texts("en")("stop")`."""
+
+    language: str
+
+    def __call__(self, key: str, /, **values: object) -> str:
+        """The text with `values` filled in, unescaped. Raises KeyError for an unknown key."""
+        text = CATALOG[key][LANGUAGES.index(self.language)]
+        if "|" in text:
+            one, many = text.split("|")
+            text = one if values.get("n") == 1 else many
+        return text.format(**values) if values else text
+
+
+def language_of(setting: str, locale: str | None) -> str:
+    """The page's language: the setting, or with `auto` the browser's, English where it is neither."""
+    if setting in LANGUAGES:
+        return setting
+    return "zh" if (locale or "").lower().startswith("zh") else "en"

@@ -1,0 +1,93 @@
+"""The upload widget: what came in is filed once, each file gets its message, and a taken name is asked about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from config import Settings
+from crag.ui import safe
+from crag.ui.texts import Texts
+from crag.ui.upload import OnConflict, Outcome, save
+
+MEGABYTE = 1024 * 1024
+ICONS = {Outcome.SAVED: ":material/check:", Outcome.SAME: ":material/done_all:"}
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An upload whose name is taken by other bytes, until the user decides."""
+
+    name: str
+    data: bytes
+
+
+def draw(settings: Settings, t: Texts) -> None:
+    """The drop area, the question about each taken name, and what became of the last uploads."""
+    batch = st.session_state.setdefault("upload-batch", 0)
+    key = f"upload-{batch}"
+    st.file_uploader(
+        t("add_pdfs"),
+        type="pdf",
+        accept_multiple_files=True,
+        max_upload_size=settings.max_upload_mb,
+        key=key,
+        on_change=_file,
+        args=(key, settings),
+        help=t("add_pdfs_help", folder=settings.files_dir.name),
+    )
+    for number, waiting in enumerate(st.session_state.get("upload-waiting", [])):
+        _ask(number, waiting, settings, t)
+    for outcome, name in st.session_state.get("upload-outcomes", []):
+        _say(outcome, name, settings, t)
+
+
+def forget() -> None:
+    """The messages about the last uploads are read."""
+    st.session_state["upload-outcomes"] = []
+
+
+def _file(key: str, settings: Settings) -> None:
+    """Runs once per batch: afterwards the widget gets a new key, so that no rerun files the same batch again."""
+    uploads = st.session_state.get(key) or []
+    st.session_state["upload-batch"] += 1
+    forget()
+    for upload in uploads:
+        _save(Waiting(upload.name, upload.getvalue()), settings, OnConflict.ASK)
+
+
+def _save(waiting: Waiting, settings: Settings, on_conflict: OnConflict) -> None:
+    outcome, name = save(settings.files_dir, waiting.name, waiting.data, settings.max_upload_mb * MEGABYTE, on_conflict)
+    if outcome is Outcome.CONFLICT:
+        st.session_state.setdefault("upload-waiting", []).append(Waiting(name, waiting.data))
+    else:
+        st.session_state.setdefault("upload-outcomes", []).append((outcome, name))
+
+
+def _ask(number: int, waiting: Waiting, settings: Settings, t: Texts) -> None:
+    with st.container(border=True, key=f"conflict-{number}"):
+        st.markdown(f":small[{safe.in_markdown(t('name_taken', file=waiting.name))}]")
+        with st.container(horizontal=True, gap="small"):
+            for choice in (OnConflict.KEEP_BOTH, OnConflict.REPLACE, None):
+                st.button(
+                    t(choice or "skip"),
+                    key=f"conflict-{number}-{choice}",
+                    on_click=_decide,
+                    args=(waiting, choice, settings),
+                )
+
+
+def _decide(waiting: Waiting, choice: OnConflict | None, settings: Settings) -> None:
+    st.session_state["upload-waiting"].remove(waiting)
+    forget()
+    if choice is not None:
+        _save(waiting, settings, choice)
+
+
+def _say(outcome: Outcome, name: str, settings: Settings, t: Texts) -> None:
+    text = safe.in_markdown(t(f"upload_{outcome}", file=name, limit=settings.max_upload_mb))
+    if outcome in ICONS:
+        st.caption(f"{ICONS[outcome]} {text}")
+    else:
+        st.error(text, icon=":material/error:")

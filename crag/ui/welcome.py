@@ -1,0 +1,52 @@
+"""Before the first question: what CRAG does and how to start, or three example questions."""
+
+from __future__ import annotations
+
+import logging
+
+import streamlit as st
+
+from crag.errors import CragError
+from crag.text import language
+from crag.ui import knowledge, safe
+from crag.ui.knowledge import Overview
+from crag.ui.state import Process
+from crag.ui.texts import Texts
+
+log = logging.getLogger(__name__)
+
+EXAMPLES = 3
+
+
+def draw_empty(process: Process, overview: Overview, t: Texts) -> None:
+    """Nothing can be asked yet: where PDFs go, and the rebuild."""
+    st.header(t("welcome"), anchor=False)
+    st.markdown(t("what_it_does"))
+    with st.container(border=True, key="start"):
+        knowledge.draw(process, overview, t)
+
+
+def draw_examples(process: Process, t: Texts) -> str | None:
+    """There is something to ask: three questions made from headings. Returns the one that was clicked."""
+    st.header(t("welcome"), anchor=False)
+    st.markdown(t("what_it_does"))
+    questions = example_questions(process)
+    if questions:
+        st.caption(t("examples"))
+    for number, question in enumerate(questions):
+        if st.button(safe.in_markdown(question), key=f"example-{number}", icon=":material/arrow_forward:"):
+            return question
+    return None
+
+
+def example_questions(process: Process) -> list[str]:
+    """Made from headings of the indexed files, each in the language of its heading."""
+    if process.house is None:
+        return []
+    try:
+        with process.house.knowledge_base.snapshot() as snapshot:
+            headings = snapshot.headings(EXAMPLES)
+    except CragError:
+        log.info("no example questions: the knowledge base cannot be read now", exc_info=True)
+        return []
+    return [Texts(language(heading))("example", heading=" ".join(heading.split())) for _, heading in headings]

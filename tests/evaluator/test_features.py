@@ -1,0 +1,96 @@
+"""What the evaluator sees in a question: codes, numbers that are asked for, and words held by a document."""
+
+import time
+
+import numpy as np
+import pytest
+
+from crag.evaluator.features import DOCUMENT, STRIP, Asked, features, holds
+
+NOWHERE = np.zeros(4, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("question", "codes", "alone"),
+    [
+        ("ERR-4012", ("err-4012",), True),
+        ("What does ERR-4012 mean?", ("err-4012",), False),
+        ("故障码E21是什么", ("e21",), False),
+        ("NX-200/b F-16", ("nx-200/b", "f-16"), True),
+        ("in the 1990s, or in the 20th century, or 2015-16", (), False),
+        ("how long is 3.5", (), False),
+        ("", (), False),
+    ],
+)
+def test_part_numbers_are_recognised(question: str, codes: tuple[str, ...], alone: bool) -> None:
+    asked = Asked(question, NOWHERE)
+    assert (asked.codes, asked.only_codes) == (codes, alone)
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("The display shows ERR-4012.", True),
+        ("Err 4012 means low oil", True),
+        ("ＥＲＲ４０１２", True),
+        ("ERR-4013", False),
+        ("ERR-40121", False),
+        ("XERR-4012", False),
+        ("", False),
+    ],
+)
+def test_a_code_is_held_only_as_a_whole(text: str, held: bool) -> None:
+    assert holds(text, "err-4012") is held
+
+
+@pytest.mark.parametrize(
+    "question", ["a-" * 5000 + "1", "1a" * 5000 + "-", "1a-" * 5000, "a1-a1_" * 2000 + "-", "字1" * 5000]
+)
+def test_hostile_questions_are_read_in_no_time(question: str) -> None:
+    start = time.perf_counter()
+    Asked(question, NOWHERE).codes  # noqa: B018
+    assert time.perf_counter() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "value"),
+    [
+        ("How many points were scored?", "They scored 308 points.", 1.0),
+        ("How many points were scored?", "They scored often.", -1.0),
+        ("When did it end?", "It ended in the twelfth century: three of four left.", 1.0),
+        ("Who scored?", "308 points", 0.0),
+        ("丢了多少分？", "丢了三百分。", 1.0),
+        ("丢了多少分？", "丢了分。", -1.0),
+    ],
+)
+def test_a_number_that_is_asked_for_is_looked_for(question: str, text: str, value: float) -> None:
+    assert Asked(question, NOWHERE).number_in(text) == value
+
+
+def test_features_are_cosines_and_shares_of_words() -> None:
+    asked = Asked("When was Apollo cancelled?", np.array([1, 0], dtype=np.float32))
+    strips = ["Apollo began in 1961.", "It was cancelled."]
+    vectors = np.array([[0.6, 0.8], [0.8, 0.6]], dtype=np.float32)
+    document, rows = features(asked, "", " ".join(strips), strips, np.array([0.5, 0.5], dtype=np.float32), vectors)
+    named = dict(zip(DOCUMENT, document, strict=True))
+    assert named["cosine"] == pytest.approx(0.5)
+    assert (named["best_cosine"], named["two_cosine"]) == pytest.approx((0.8, 0.7))
+    assert (named["coverage"], named["number"]) == (1.0, -1.0)
+    assert 0 < named["best_coverage"] < 1
+    first, second = (dict(zip(STRIP, row, strict=True)) for row in rows)
+    assert (first["below_best"], second["below_best"]) == pytest.approx((0.2, 0.0))
+    assert (first["number"], second["number"]) == (1.0, -1.0)
+
+
+def test_the_heading_counts_as_words_of_the_document() -> None:
+    asked = Asked("Apollo cancelled?", NOWHERE)
+    vectors = np.zeros((1, 4), dtype=np.float32)
+    without, _ = features(asked, "", "It was cancelled.", ["It was cancelled."], NOWHERE, vectors)
+    having, _ = features(asked, "Apollo", "It was cancelled.", ["It was cancelled."], NOWHERE, vectors)
+    place = DOCUMENT.index("coverage")
+    assert without[place] < having[place] == 1.0
+
+
+def test_a_document_without_strips_is_its_own() -> None:
+    document, rows = features(Asked("Apollo?", NOWHERE), "", "Apollo.", [], NOWHERE, np.empty((0, 4), np.float32))
+    assert (len(document), rows) == (len(DOCUMENT), [])

@@ -1,0 +1,81 @@
+"""Citations: unknown markers are flagged, and each sentence is held against what it cites."""
+
+import pytest
+
+from crag.generator.citations import check, support
+from crag.generator.extractive import ExtractiveGenerator
+from crag.refinement import recompose
+from crag.schema import CitationCheck, Fate, GradedStrip, Knowledge, Span, Support
+
+APOLLO = "The last Apollo mission, Apollo 17, left the Moon in December 1972 [12]."
+SATURN = "The Saturn V rocket was 110.6 metres tall. Thirteen were launched."
+
+
+def strip(id_: str, text: str, page: int) -> GradedStrip:
+    return GradedStrip(
+        id=id_, text=text, spans=(Span(page=page, start=0, end=len(text)),), content="c", files=("moon.pdf",),
+        documents=("d",), order=page, score=0.9, fate=Fate.KEPT,
+    )  # fmt: skip
+
+
+STRIPS = (strip("s1", APOLLO, 1), strip("s2", SATURN, 2))
+
+
+def checked(answer: str) -> CitationCheck:
+    return check(answer, recompose(STRIPS), STRIPS)
+
+
+async def test_every_quote_of_the_quoting_generator_is_supported() -> None:
+    answer = "".join([piece async for piece in ExtractiveGenerator().stream("When?", recompose(STRIPS))])
+    result = checked(answer)
+    assert [(c.n, c.file, c.page) for c in result.citations] == [(1, "moon.pdf", 1), (2, "moon.pdf", 2)]
+    assert result.unknown == ()  # [12] belongs to the quoted text
+    assert {s.support for s in result.sentences} == {Support.SUPPORTED}
+    assert len(result.sentences) == 2
+
+
+def test_markers_without_a_source_are_flagged() -> None:
+    result = checked("Apollo 17 left the Moon in December 1972 [1][7]. It was tall [2, 9].")
+    assert result.unknown == (7, 9)
+    assert [c.n for c in result.citations] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Apollo 17 left the Moon in December 1972 [1].", Support.SUPPORTED),
+        ("Apollo 17 left the Moon in December 1972. [1]", Support.SUPPORTED),
+        ("Apollo 17 left the Moon in December 1972 [2].", Support.UNSUPPORTED),
+        ("Apollo 17 left the Moon in December 1975 [1].", Support.WEAK),
+        ("The Moon mission Apollo 17 found frozen water [1].", Support.WEAK),
+        ("Bananas ripen faster beside other fruit [1].", Support.UNSUPPORTED),
+        ("Apollo 17 left the Moon in December 1972.", Support.UNSUPPORTED),
+        ("Apollo 17 left the Moon in December 1972 [9].", Support.UNSUPPORTED),
+    ],
+)
+def test_a_sentence_is_held_against_what_it_cites(answer: str, expected: Support) -> None:
+    assert [s.support for s in checked(answer).sentences] == [expected]
+
+
+def test_a_sentence_without_marker_shares_the_next_one_of_its_paragraph() -> None:
+    first, second = checked("The Saturn V was 110.6 metres tall. Thirteen were launched [2].").sentences
+    assert (first.cites, first.support, second.cites) == ((2,), Support.SUPPORTED, (2,))
+
+
+def test_chinese_answers_are_checked_likewise() -> None:
+    strips = (strip("s1", "阿波罗十七号于一九七二年十二月离开月球。", 1),)
+    result = check("阿波罗十七号离开月球【1】。香蕉成熟得更快［1］。", recompose(strips), strips)
+    assert [s.support for s in result.sentences] == [Support.SUPPORTED, Support.UNSUPPORTED]
+
+
+def test_an_answer_without_sources_has_nothing_to_check() -> None:
+    assert check("The knowledge base does not cover this question.", Knowledge(), ()) == CitationCheck()
+
+
+@pytest.mark.parametrize("answer", ["", "\n\n", "[1]", "…", "[1] [2]", "[", "[999999]", "“”" * 50])
+def test_odd_answers_do_not_break_the_check(answer: str) -> None:
+    assert all(s.text.strip() for s in checked(answer).sentences)
+
+
+def test_number_that_the_evidence_lacks_is_never_fully_supported() -> None:
+    assert support("Thirteen Saturn V rockets were launched in 1999", SATURN) is not Support.SUPPORTED

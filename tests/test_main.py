@@ -1,0 +1,158 @@
+"""The command line on real PDFs with the real engine: build, ask, grade, doctor, in a pipe."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pymupdf
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [
+    "The Falcon 9 pump was tested in Graz in March 2021. Its flow rate is 42 litres per minute at 3 bar. "
+    "The error code ERR-4012 means that the inlet valve is blocked and must be cleaned.",
+    "Maintenance is due every 600 hours of operation. The oil filter is replaced together with the seal ring. "
+    "Spare parts are ordered from the service centre in Linz.",
+]
+
+
+class Shell:
+    """Runs `python -m crag` with folders of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files, self.index = folder / "Files", folder / "chroma_db"
+        self.files.mkdir()
+
+    def run(self, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "CRAG_FILES_DIR": str(self.files), "CRAG_CHROMA_DIR": str(self.index), **variables}
+        return subprocess.run(
+            [sys.executable, "-m", "crag", *arguments],
+            cwd=ROOT,
+            env=environment,
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            encoding="utf-8",
+        )
+
+
+def a_pdf(path: Path, pages: list[str]) -> None:
+    with pymupdf.open() as pdf:
+        for text in pages:
+            pdf.new_page().insert_textbox(pymupdf.Rect(72, 72, 520, 760), text, fontsize=11)
+        pdf.save(path)
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    made = Shell(tmp_path_factory.mktemp("cli"))
+    a_pdf(made.files / "pump.pdf", PAGES)
+    (made.files / "broken.pdf").write_bytes(b"not a pdf at all")
+    built = made.run("build")
+    assert built.returncode == 0, built.stderr
+    assert "2 added" in built.stderr
+    assert "broken.pdf: not indexed." in built.stderr
+    return made
+
+
+def test_a_question_before_the_first_build_says_what_to_do(tmp_path: Path) -> None:
+    asked = Shell(tmp_path).run("ask", "What is the flow rate?")
+    assert asked.returncode == 3
+    assert asked.stdout == ""
+    assert "build" in asked.stderr
+
+
+def test_an_answer_is_printed_with_its_decision_and_sources(shell: Shell) -> None:
+    asked = shell.run("ask", "What is the flow rate of the Falcon 9 pump?", "--show", "scores,strips,context")
+    assert asked.returncode == 0, asked.stderr
+    assert "42 litres per minute" in asked.stdout
+    assert "[1] pump.pdf, page 1" in asked.stdout
+    assert "\nCORRECT: " in asked.stdout
+    for part in ("Documents", "Strips", "Context given to the generator"):
+        assert f"\n{part}\n" in asked.stdout
+
+
+def test_the_json_trace_alone_is_on_standard_output(shell: Shell) -> None:
+    asked = shell.run("ask", "What does ERR-4012 mean?", "--json")
+    trace = json.loads(asked.stdout)
+    assert trace["schema"] == 1
+    assert trace["action"] == "CORRECT"
+    assert trace["documents"][0].keys() >= {
+        "id",
+        "file",
+        "page",
+        "pages",
+        "spans",
+        "score",
+        "cause",
+        "verdict",
+        "reason",
+    }
+    assert trace["strips"][0].keys() >= {"id", "text", "file", "page", "spans", "score", "kept"}
+    assert trace["citations"][0] == {"n": 1, "file": "pump.pdf", "page": 1}
+    assert {"upper", "lower"} <= trace["thresholds"].keys()
+    assert trace["decision"] == trace["decisions"][-1]["sentence"]
+    assert "inlet valve" in trace["knowledge"]
+
+
+def test_what_is_not_covered_is_said_and_names_the_nearest_file(shell: Shell) -> None:
+    trace = json.loads(shell.run("ask", "Who painted the Mona Lisa?", "--json").stdout)
+    assert trace["action"] == "INCORRECT"
+    assert len(trace["decisions"]) == 2
+    assert trace["knowledge"] == ""
+    assert "pump.pdf" in trace["answer"]
+
+
+def test_a_second_build_touches_nothing(shell: Shell) -> None:
+    again = shell.run("build")
+    assert again.returncode == 0
+    assert "0 added, 0 changed, 0 removed, 2 unchanged" in again.stderr
+
+
+def test_grade_reads_lines_and_writes_a_line_each_in_both_languages(shell: Shell) -> None:
+    rows = [
+        {"question": "What is the flow rate of the pump?", "texts": [PAGES[0], "Bananas are yellow."]},
+        {"question": "水泵的流量是多少？", "texts": ["该水泵的流量为每分钟42升。", ""]},
+        {"question": "anything", "texts": []},
+    ]
+    graded = shell.run("grade", given="\n".join(json.dumps(row) for row in rows))
+    assert graded.returncode == 0, graded.stderr
+    lines = [json.loads(line) for line in graded.stdout.splitlines()]
+    assert [len(line["scores"]) for line in lines] == [2, 2, 0]
+    assert lines[0]["scores"][0] > 0.7 > 0.3 > lines[0]["scores"][1]
+    assert lines[0]["verdicts"] == ["relevant", "irrelevant"]
+    assert lines[1]["scores"][0] > 0.5
+    assert all(reason for line in lines for reason in line["reasons"])
+
+
+def test_a_bad_line_is_named(shell: Shell) -> None:
+    graded = shell.run("grade", given='{"question": "q"}\n')
+    assert graded.returncode == 2
+    assert "Line 1" in graded.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "said"),
+    [
+        (["ask", "x", "--show", "everything"], {}, "--show does not know everything"),
+        (["ask", "x"], {"CRAG_UPPER": "2"}, "CRAG_UPPER"),
+        (["ask", "   "], {}, "empty"),
+    ],
+)
+def test_wrong_use_is_told_in_one_sentence(
+    shell: Shell, arguments: list[str], variables: dict[str, str], said: str
+) -> None:
+    ended = shell.run(*arguments, **variables)
+    assert ended.returncode in (1, 2)
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_doctor_finds_everything_in_place_and_names_the_refused_file(shell: Shell) -> None:
+    ended = shell.run("doctor")
+    assert ended.returncode == 0, ended.stdout
+    assert "FAIL" not in ended.stdout
+    assert "broken.pdf is not indexed" in ended.stdout

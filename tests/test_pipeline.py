@@ -1,0 +1,275 @@
+"""From a question to a checked answer: each action takes its own way, and the trace says all of it."""
+
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from crag.errors import CragError, EmptyIndexError, GenerationError
+from crag.generator.extractive import ExtractiveGenerator
+from crag.pipeline import LONGEST_QUESTION, Parts, answer
+from crag.schema import (
+    Action,
+    Decided,
+    Document,
+    DocumentGrade,
+    Finished,
+    Grade,
+    Knowledge,
+    Refined,
+    Retrieved,
+    Rewritten,
+    Span,
+    Strip,
+    Thresholds,
+    Token,
+    Trace,
+    TurnEvent,
+)
+
+
+def a_document(name: str, page: int = 1) -> Document:
+    text = f"The {name} weighs {len(name)} kilograms in every test."
+    span = Span(page=page, start=0, end=len(text))
+    strip = Strip(id=f"strip-{name}", text=text, spans=(span,))
+    return Document(id=name, content=name, files=(f"{name}.pdf",), text=text, spans=(span,), strips=(strip,))
+
+
+class Library:
+    """A searchable index over documents in memory; `first` are found by the question, all by any other query."""
+
+    version = 7
+
+    def __init__(self, documents: Sequence[Document], first: Sequence[str], question: str) -> None:
+        self._documents = {document.id: document for document in documents}
+        self._first, self._question = first, question
+        self.open = 0
+
+    def dense(self, vector: np.ndarray, n: int) -> list[str]:
+        return []
+
+    def lexical(self, question: str, n: int) -> list[str]:
+        return list(self._first if question == self._question else self._documents)[:n]
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        return [self._documents[key] for key in ids]
+
+    @contextmanager
+    def snapshot(self) -> Iterator["Library"]:
+        self.open += 1
+        try:
+            yield self
+        finally:
+            self.open -= 1
+
+
+class Marked:
+    """An evaluator that gives the marks it was told; a name without a mark stays ungraded."""
+
+    name, version = "marked", "1"
+
+    def __init__(self, marks: dict[str, float]) -> None:
+        self.marks = marks
+        self.asked: list[tuple[str, str]] = []
+
+    async def grade(self, question: str, documents: Sequence[Document]) -> list[DocumentGrade]:
+        self.asked += [(question, document.id) for document in documents]
+        return [self._of(document) for document in documents]
+
+    def _of(self, document: Document) -> DocumentGrade:
+        mark = self.marks.get(document.id)
+        grade = Grade(score=mark, reason="marked") if mark is not None else Grade(score=None, cause="no mark")
+        return DocumentGrade(document=grade, strips=tuple(grade for _ in document.strips))
+
+
+class Flat:
+    fingerprint, dimension = "flat", 2
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return np.array([1, 0], dtype=np.float32)
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        return np.tile(self.embed_query(""), (len(texts), 1))
+
+
+QUESTION = "What does the anvil weigh?"
+
+
+def parts(marks: dict[str, float], first: Sequence[str] | None = None, **changed: object) -> Parts:
+    names = list(dict.fromkeys([*(first or []), *marks, "hammer"]))
+    library = Library([a_document(name) for name in names], first if first is not None else names, QUESTION)
+    given: dict[str, object] = {
+        "knowledge_base": library,
+        "embedder": Flat(),
+        "evaluator": Marked({"hammer": 0.1, **marks}),
+        "rewriter": lambda question: "anvil weight",
+        "generator": ExtractiveGenerator(quotes=3),
+        "thresholds": Thresholds(),
+        "k": 4,
+    }
+    return Parts(**(given | changed))  # type: ignore[arg-type]
+
+
+async def run(made: Parts, question: str = QUESTION, stop: threading.Event | None = None) -> list[TurnEvent]:
+    return [event async for event in answer(made, question, "turn-1", stop or threading.Event())]
+
+
+def trace_of(events: Sequence[TurnEvent]) -> Trace:
+    assert isinstance(events[-1], Finished)
+    return events[-1].trace
+
+
+async def test_good_evidence_is_quoted_with_its_source_and_the_trace_can_be_stored() -> None:
+    events = await run(parts({"anvil": 0.9}))
+    trace = trace_of(events)
+    assert [event.kind for event in events if not isinstance(event, Token)] == [
+        "retrieved",
+        "graded",
+        "decided",
+        "refined",
+        "finished",
+    ]
+    assert trace.action is Action.CORRECT
+    assert "anvil weighs 5 kilograms" in trace.answer
+    assert [(c.file, c.page) for c in trace.citations] == [("anvil.pdf", 1)]
+    assert trace.catalog_version == 7
+    assert trace.answer == "".join(event.text for event in events if isinstance(event, Token))
+    assert Trace.model_validate_json(trace.model_dump_json()) == trace
+
+
+async def test_uncertain_evidence_is_refined_and_called_ambiguous() -> None:
+    trace = trace_of(await run(parts({"anvil": 0.6})))
+    assert trace.action is Action.AMBIGUOUS
+    assert "anvil" in trace.knowledge
+    assert trace.search_query is None
+
+
+async def test_bad_evidence_takes_a_second_look_that_may_find_what_the_first_missed() -> None:
+    made = parts({"anvil": 0.9}, first=["hammer"])
+    events = await run(made)
+    trace = trace_of(events)
+    assert [decision.action for decision in trace.decisions] == [Action.INCORRECT, Action.CORRECT]
+    assert trace.action is Action.CORRECT
+    assert trace.search_query == "anvil weight"
+    assert next(event.query for event in events if isinstance(event, Rewritten)) == "anvil weight"
+    assert trace.question == QUESTION
+    assert made.evaluator.asked == [(QUESTION, "hammer"), (QUESTION, "anvil")]  # type: ignore[attr-defined]
+    assert {"second_retrieve", "second_grade"} <= set(trace.timings)
+
+
+async def test_what_nothing_covers_is_said_with_the_nearest_documents_and_nothing_is_invented() -> None:
+    trace = trace_of(await run(parts({"anvil": 0.2})))
+    assert trace.action is Action.INCORRECT
+    assert len(trace.decisions) == 2
+    assert trace.knowledge == ""
+    assert not trace.covered
+    assert "anvil.pdf" in trace.answer
+    assert "kilograms" not in trace.answer
+    assert not any(strip.kept for strip in trace.strips)
+
+
+async def test_the_second_look_retrieves_twice_the_documents() -> None:
+    names = {f"thing{i}": 0.1 for i in range(20)}
+    events = await run(parts(names, first=list(names)))
+    looks = [len(event.documents) for event in events if isinstance(event, Retrieved)]
+    assert looks == [4, 8]
+
+
+async def test_nothing_retrieved_is_incorrect_not_ambiguous() -> None:
+    made = parts({}, first=[])
+    decided = [event.decision for event in await run(made) if isinstance(event, Decided)]
+    assert decided[0].action is Action.INCORRECT
+    assert decided[0].documents == ()
+
+
+async def test_all_ungraded_decides_nothing_and_says_why() -> None:
+    made = parts({}, first=["anvil", "saw"], evaluator=Marked({}))
+    trace = trace_of(await run(made))
+    assert trace.action is None
+    assert trace.decisions == ()
+    assert trace.error is not None
+    assert "no mark" in trace.error
+    assert {document.verdict for document in trace.documents} == {"ungraded"}
+    assert trace.answer == ""
+
+
+async def test_one_ungraded_document_forbids_incorrect() -> None:
+    made = parts({}, first=["anvil", "hammer"], evaluator=Marked({"hammer": 0.1}))
+    assert trace_of(await run(made)).action is Action.AMBIGUOUS
+
+
+async def test_a_fallback_that_acted_is_said() -> None:
+    made = parts({"anvil": 0.9}, thresholds=Thresholds(strip=0.95))
+    trace = trace_of(await run(made))
+    assert len(trace.notices) == 1
+    assert [strip.fate for strip in trace.strips if strip.kept] == ["fallback"]
+
+
+async def test_stop_keeps_what_was_written() -> None:
+    stop = threading.Event()
+
+    class Endless:
+        name = "endless"
+
+        async def stream(self, question: str, knowledge: Knowledge) -> AsyncIterator[str]:
+            for number in range(1000):
+                if number == 3:
+                    stop.set()
+                yield f"{number} "
+
+    trace = trace_of(await run(parts({"anvil": 0.9}, generator=Endless()), stop=stop))
+    assert trace.stopped
+    assert trace.answer == "0 1 2 3 "
+
+
+async def test_a_generator_that_fails_midway_leaves_its_words_and_the_reason() -> None:
+    class Failing:
+        name = "failing"
+
+        async def stream(self, question: str, knowledge: Knowledge) -> AsyncIterator[str]:
+            yield "The anvil"
+            raise GenerationError("The connection was lost: ask again.")
+
+    trace = trace_of(await run(parts({"anvil": 0.9}, generator=Failing())))
+    assert trace.answer == "The anvil"
+    assert trace.error == "The connection was lost: ask again."
+
+
+async def test_the_index_is_let_go_before_the_answer_is_written_and_after_a_failure() -> None:
+    made = parts({"anvil": 0.9})
+    async for event in answer(made, QUESTION, "turn-1", threading.Event()):
+        if isinstance(event, Refined):
+            assert made.knowledge_base.open == 0  # type: ignore[attr-defined]
+
+    class Broken(Marked):
+        async def grade(self, question: str, documents: Sequence[Document]) -> list[DocumentGrade]:
+            raise RuntimeError("broken")
+
+    broken = parts({}, evaluator=Broken({}))
+    with pytest.raises(RuntimeError, match="broken"):
+        await run(broken)
+    assert broken.knowledge_base.open == 0  # type: ignore[attr-defined]
+
+
+async def test_an_empty_index_is_told_as_it_is() -> None:
+    class Empty:
+        def snapshot(self) -> object:
+            raise EmptyIndexError("Nothing is indexed yet.")
+
+    with pytest.raises(EmptyIndexError):
+        await run(parts({}, knowledge_base=Empty()))
+
+
+@pytest.mark.parametrize("question", ["", " \n\t ", "x" * (LONGEST_QUESTION + 1)])
+async def test_a_question_that_is_none_is_refused_with_the_mend(question: str) -> None:
+    with pytest.raises(CragError, match=r"empty|shorten"):
+        await run(parts({}), question)
+
+
+async def test_a_chinese_question_is_decided_and_answered_in_chinese() -> None:
+    trace = trace_of(await run(parts({"anvil": 0.2}), "铁砧有多重？"))
+    assert trace.language == "zh"
+    assert "最高分" in trace.decision
+    assert "知识库" in trace.answer

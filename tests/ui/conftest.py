@@ -1,0 +1,49 @@
+"""The fixture `stage`: the page over a house without an engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit as st
+from ui_stage import INDEXED, FakeBase, Stage
+
+from crag.schema import Finished, TurnEvent
+from crag.ui import state
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
+    """A page over a fake house with one indexed file."""
+    monkeypatch.setenv("CRAG_FILES_DIR", str(tmp_path / "Files"))
+    monkeypatch.setenv("CRAG_CHROMA_DIR", str(tmp_path / "chroma_db"))
+    base = FakeBase([INDEXED])
+    made = Stage(base, lambda settings, progress: SimpleNamespace(knowledge_base=base, close=base.close))
+    made.goes_on.set()
+
+    def turn_source(house: Any, settings: Any, question: str) -> Callable[[Any], AsyncIterator[TurnEvent]]:
+        async def source(job: Any) -> AsyncIterator[TurnEvent]:
+            if made.fails:
+                raise made.fails
+            *before, last = made.turn
+            for event in before:
+                yield event
+            while not made.goes_on.is_set() and not job.stopping.is_set():
+                await asyncio.sleep(0.01)
+            if job.stopping.is_set() and isinstance(last, Finished):
+                last = Finished(trace=last.trace.model_copy(update={"stopped": True, "answer": "From your docu"}))
+            yield last
+
+        return source
+
+    monkeypatch.setattr(state, "turn_source", turn_source)
+    monkeypatch.setattr(state, "open_house", lambda settings, progress: made.open(settings, progress))
+    st.cache_resource.clear()
+    yield made
+    made.goes_on.set()
+    base.goes_on.set()
+    st.cache_resource.clear()

@@ -1,0 +1,245 @@
+"""A house without an engine and traces as the pipeline leaves them, so that every state of the page can be drawn."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from crag.action_trigger import decide
+from crag.refinement import ledger, recompose, select
+from crag.schema import (
+    Action,
+    BuildEvent,
+    BuildFinished,
+    Citation,
+    CitationCheck,
+    Decided,
+    Document,
+    DocumentGrade,
+    EvaluatorName,
+    FileChange,
+    FileRow,
+    Finished,
+    Grade,
+    Graded,
+    GradedDocument,
+    Refined,
+    Retrieved,
+    Rewritten,
+    Span,
+    Strip,
+    Thresholds,
+    Token,
+    Trace,
+    TurnEvent,
+)
+from crag.ui import state
+
+PAGE = Path(__file__).resolve().parents[2] / "crag" / "ui" / "page.py"
+LIMITS = Thresholds()
+FILES = ("dense passage retrieval.pdf", "检索增强.pdf", "tables.pdf")
+SENTENCES = (
+    "The main experiments use a batch size of 128 with one additional BM25 negative per question.",
+    "Training ran for 40 epochs on the larger data sets and for 100 epochs on the smaller ones.",
+    "检索器在八张显卡上训练，批量大小为 128。",
+    "Thresholds decide between Correct, Ambiguous and Incorrect; they are conventions until calibrated.",
+)
+
+
+def document(number: int, strips: int = 3) -> Document:
+    """A document of some strips; `number` chooses its file, page and sentences."""
+    made, start = [], 0
+    for i in range(strips):
+        text = SENTENCES[(number + i) % len(SENTENCES)]
+        span = Span(page=number + 1, start=start, end=start + len(text))
+        made.append(Strip(id=f"s{number}-{i}", text=text, spans=(span,)))
+        start += len(text) + 1
+    file = FILES[number % len(FILES)]
+    return Document(
+        id=f"d{number}",
+        content=file,
+        files=(file,),
+        number=number,
+        text=" ".join(strip.text for strip in made),
+        spans=(Span(page=number + 1, start=0, end=start),),
+        strips=tuple(made),
+    )
+
+
+def events(
+    scores: list[float | None],
+    second: list[float | None] | None = None,
+    *,
+    question: str = "What batch size was used?",
+    answer: str = "",
+    stopped: bool = False,
+) -> list[TurnEvent]:
+    """The events of a turn whose documents have these scores; `second` are those found by a second look."""
+    graded = [_graded(number, score) for number, score in enumerate(scores)]
+    log: list[TurnEvent] = [Retrieved(query=question, documents=tuple(d for d, _, _ in graded))]
+    log.append(Graded(documents=tuple(g for _, g, _ in graded)))
+    first = decide([g for _, g, _ in graded], LIMITS, question)
+    decisions = [first] if first else []
+    query = None
+    if second is not None:
+        query = "batch size retriever"
+        log += [Decided(decision=decisions[0]), Rewritten(query=query)]
+        graded += [_graded(len(scores) + number, score) for number, score in enumerate(second)]
+        log += [Retrieved(query=query, documents=tuple(d for d, _, _ in graded))]
+        log += [Graded(documents=tuple(g for _, g, _ in graded))]
+        again = decide([g for _, g, _ in graded], LIMITS, query, second_look=True)
+        assert again
+        decisions.append(again)
+    last = decisions[-1] if decisions else None
+    documents = [g for _, g, _ in graded]
+    strips = select(documents, ledger(documents, [grade for _, _, grade in graded]), LIMITS, last.action) if last else ()
+    knowledge = recompose(strips)
+    if last:
+        log += [Decided(decision=last), Refined(strips=strips, knowledge=knowledge)]
+        answer = answer or (
+            f"From your documents:\n\n“{knowledge.sources[0].text}” [1]"
+            if knowledge.sources
+            else "The knowledge base does not cover this question."
+        )
+        log += [Token(text=piece) for piece in (answer[:20], answer[20:])]
+    citations = tuple(Citation(n=s.n, file=s.file, page=s.page) for s in knowledge.sources[:2])
+    trace = Trace(
+        turn_id="t" * 8,
+        created="2025-01-01T00:00:00+00:00",
+        question=question,
+        search_query=query,
+        k=len(scores),
+        thresholds=LIMITS,
+        evaluator=EvaluatorName(name="lightweight", version="1"),
+        generator="extractive",
+        action=last.action if last else None,
+        decision=last.sentence if last else "",
+        decisions=tuple(decisions),
+        documents=tuple(documents),
+        strips=strips,
+        knowledge=knowledge.text,
+        sources=knowledge.sources,
+        answer=answer,
+        covered=bool(knowledge.sources),
+        citations=citations,
+        check=CitationCheck(citations=citations),
+        timings={"embed": 0.012, "retrieve": 0.031, "grade": 0.244, "decide": 0.0001, "refine": 0.002, "generate": 0.02},
+        stopped=stopped,
+        error=None if last else "None of the documents could be graded (the engine stopped), so nothing was decided.",
+    )
+    return [*log, Finished(trace=trace)]
+
+
+def _graded(number: int, score: float | None) -> tuple[Document, GradedDocument, DocumentGrade]:
+    found = document(number)
+    if score is None:
+        grade = Grade(score=None, cause="the engine stopped")
+        return found, GradedDocument.of(found, grade, LIMITS), DocumentGrade(document=grade, strips=(grade,) * 3)
+    grade = Grade(score=score, reason=f"3 of 4 rare words of the question, best sentence {score:.2f} similar")
+    strips = tuple(Grade(score=max(0.0, min(1.0, score + step))) for step in (0.1, -0.15, -0.4))
+    return found, GradedDocument.of(found, grade, LIMITS), DocumentGrade(document=grade, strips=strips)
+
+
+CORRECT: list[float | None] = [0.91, 0.74, 0.55, 0.42, 0.31, 0.2, 0.12, 0.05]
+AMBIGUOUS: list[float | None] = [0.62, 0.44, 0.2, 0.1]
+INCORRECT: list[float | None] = [0.21, 0.12, 0.04]
+
+
+@dataclass
+class FakeBase:
+    """The facade of the knowledge base, over lists; `script` are the events of the next build."""
+
+    row_list: list[FileRow] = field(default_factory=list)
+    change_list: list[FileChange] = field(default_factory=list)
+    ignored_list: list[str] = field(default_factory=list)
+    staged_count: int = 0
+    script: list[BuildEvent] = field(default_factory=list)
+    goes_on: threading.Event = field(default_factory=threading.Event)
+    heading_list: list[tuple[str, str]] = field(default_factory=lambda: [("guide.pdf", "Thresholds"), ("a.pdf", "阈值")])
+    calls: int = 0
+
+    def rows(self) -> list[FileRow]:
+        return self.row_list
+
+    def changes(self) -> list[FileChange]:
+        self.calls += 1
+        return self.change_list
+
+    def ignored(self) -> list[str]:
+        return self.ignored_list
+
+    def staged(self) -> int:
+        return self.staged_count
+
+    def build(self, cancel: threading.Event) -> Iterator[BuildEvent]:
+        """All events but the last at once; the last when the test lets it, or when cancelled."""
+        *before, last = self.script
+        yield from before
+        while not self.goes_on.wait(0.01) and not cancel.is_set():
+            pass
+        yield BuildFinished(version=1, published=False, staged=1) if cancel.is_set() else last
+
+    def publish_staged(self) -> BuildFinished:
+        self.staged_count = 0
+        return BuildFinished(version=2, published=True, files=1)
+
+    def snapshot(self) -> contextlib.AbstractContextManager[Any]:
+        return contextlib.nullcontext(SimpleNamespace(headings=lambda n: self.heading_list[:n]))
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass
+class Stage:
+    """What a test sets before it runs the page."""
+
+    base: FakeBase
+    open: Callable[[Any, Any], Any]
+    turn: list[TurnEvent] = field(default_factory=lambda: events(CORRECT))
+    goes_on: threading.Event = field(default_factory=threading.Event)
+    """Set: a turn runs through. Clear: it waits before its last event."""
+    fails: Exception | None = None
+
+    def page(self) -> AppTest:
+        """The page, run until the house is open."""
+        at = AppTest.from_file(str(PAGE), default_timeout=20).run()
+        for job in [state.process().runtime.latest("open")]:
+            if job is not None:
+                list(job.follow(timeout=5))
+        return at.run()
+
+
+INDEXED = FileRow(path="guide.pdf", content="c", pages=12, passages=80, seconds=1.0)
+
+
+def labels(at: AppTest) -> list[str]:
+    return [button.label for button in at.button]
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page, in order."""
+    return "\n".join(element.proto.body for element in at.get("html"))
+
+
+def ended(at: AppTest, kind: str = "turn") -> AppTest:
+    """The page after the newest job of a kind has ended."""
+    job = state.process().runtime.latest(kind)
+    assert job is not None
+    list(job.follow(timeout=5))
+    return at.run()
+
+
+def action_of(turn: list[TurnEvent]) -> Action | None:
+    last = turn[-1]
+    assert isinstance(last, Finished)
+    return last.trace.action
