@@ -5,6 +5,11 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
+from crag.ui import state
 from crag.ui.security import SecurityHeaders
 
-app = st.App(Path(__file__).parent / "crag" / "ui" / "page.py", middleware=[Middleware(SecurityHeaders)])
+app = st.App(
+    Path(__file__).parent / "crag" / "ui" / "page.py",
+    lifespan=state.lifespan,
+    middleware=[Middleware(SecurityHeaders)],
+)

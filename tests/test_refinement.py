@@ -70,7 +70,10 @@ def test_no_strip_has_more_than_three_sentences() -> None:
 
 
 def test_chinese_is_cut_at_its_own_stops_and_joined_without_spaces() -> None:
-    text = "黑豹队的防守只丢了三百零八分，在联赛中排名第六，并且四次入选职业碗的全明星赛。短句。职业碗防守截锋卡万以十一分领先于全队，同时还有三次迫使掉球。"
+    text = (
+        "黑豹队的防守只丢了三百零八分，在联赛中排名第六，并且四次入选职业碗的全明星赛。短句。"
+        "职业碗防守截锋卡万以十一分领先于全队，同时还有三次迫使掉球。"
+    )
     strips = decompose(text)
     assert "".join(s.text for s in strips) == text
     assert len(strips) == 2

@@ -7,6 +7,7 @@ directory, data. Matrices are stored `[out, in]`, four bits a weight in blocks o
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -145,7 +146,7 @@ def _read_pieces(cursor: _Cursor) -> Pieces:
     scores = cursor.take(4 * count).view("<f4").tolist()
     blob = cursor.take(size).tobytes()
     try:
-        pieces = tuple(blob[a:b].decode() for a, b in zip(offsets, offsets[1:], strict=False))
+        pieces = tuple(blob[a:b].decode() for a, b in itertools.pairwise(offsets))
     except UnicodeDecodeError as error:
         raise _damaged("a word piece is not UTF-8") from error
     return Pieces(pieces, tuple(scores), bos, eos, pad, unknown)

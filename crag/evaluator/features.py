@@ -10,33 +10,25 @@ from functools import cached_property
 import numpy as np
 
 from crag.embedding.base import Vectors
-from crag.idf import content_words, coverage, idf, rare_words, words_of
+from crag.idf import content_words, coverage, rare_words, words_of
 from crag.text import language, normalise
 
-DOCUMENT = ("cosine", "best_cosine", "two_cosine", "coverage", "best_coverage", "rarest", "number")
+DOCUMENT = ("cosine", "best_cosine", "two_cosine", "coverage", "best_coverage", "best_joint")
 """Names of a document's features: cosine with the passage, with its nearest strip, mean of the two nearest; idf share
-of the question's words in the passage, in the best strip; of its two rarest words; `Asked.number_in`."""
-STRIP = ("cosine", "below_best", "coverage", "rarest", "number", "document_cosine", "document_coverage")
-"""Names of a strip's features: the same of the strip, how far it is below the nearest strip, and of its document."""
+of the question's words in the passage, in the best strip; the most that one strip has of cosine + share / 2."""
+STRIP = ("cosine", "below_best", "coverage", "document_cosine", "document_coverage")
+"""Names of a strip's features: its cosine, how far that is below the nearest strip of the document, its share of the
+question's words, and the document's cosine and share."""
 
 _CODE = re.compile(
     r"(?<![\w-])(?=[0-9./_#-]*[a-z])(?=[a-z./_#-]*[0-9])[a-z0-9]+(?:[-./_#][a-z0-9]+)*(?![\w-])", re.ASCII
 )
 _ORDINAL = re.compile(r"\d+(?:s|st|nd|rd|th)")
-_ASKS_NUMBER = re.compile(
-    r"\bhow (?:many|much|long|old|far|often|tall|large|big|high)\b|\bwhen\b|"
-    r"\b(?:what|which) (?:year|date|day|percent\w*|number)\b|"
-    r"多少|几|幾|何[时時]|什[么麼][时時]候|哪一?年|多[久大长長高远遠]|日期"
-)
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion|"
-    r"half|third|twice|once)\b|[一二三四五六七八九十百千万萬亿億两兩]"
-)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as the evaluator sees it; `vector` has length 1."""
+    """A question as the evaluator sees it; `vector` is centred."""
 
     text: str
     vector: Vectors
@@ -54,14 +46,6 @@ class Asked:
         return rare_words(self.words)
 
     @cached_property
-    def rarest(self) -> tuple[str, ...]:
-        return tuple(sorted(self.words, key=lambda word: -idf(word))[:2])
-
-    @cached_property
-    def asks_number(self) -> bool:
-        return bool(_ASKS_NUMBER.search(normalise(self.text)))
-
-    @cached_property
     def codes(self) -> tuple[str, ...]:
         """Part numbers and other names of letters with digits ("err-4012"), lower-cased; no decades and ordinals."""
         found = dict.fromkeys(match.group() for match in _CODE.finditer(normalise(self.text)))
@@ -72,9 +56,16 @@ class Asked:
         """Whether the question is nothing but codes."""
         return bool(self.codes) and set(self.words) <= words_of(" ".join(self.codes))
 
-    def number_in(self, text: str) -> float:
-        """1 where a number is asked for and there, -1 where it is asked for and not there, otherwise 0."""
-        return (1.0 if _NUMBER.search(normalise(text)) else -1.0) if self.asks_number else 0.0
+
+def centred(vectors: Vectors, mean: Vectors) -> Vectors:
+    """Unit vectors without what all texts of their kind and language share, of length 1 again.
+
+    An embedding puts all texts of a language near to each other: without their mean, the cosine tells relevance apart
+    from mere sameness of language, above all where question and document differ in it.
+    """
+    moved = vectors - mean
+    length = np.maximum(np.linalg.norm(moved, axis=-1, keepdims=True), 1e-9)
+    return np.asarray(moved / length, dtype=np.float32)
 
 
 def holds(text: str, code: str) -> bool:
@@ -88,7 +79,7 @@ def features(
 ) -> tuple[list[float], list[list[float]]]:
     """The numbers of a document (in the order of `DOCUMENT`) and of each of its strips (in the order of `STRIP`).
 
-    `vector` has shape (dimension,), `strip_vectors` (len(strips), dimension), all of length 1. The heading's words
+    `vector` has shape (dimension,), `strip_vectors` (len(strips), dimension), all centred. The heading's words
     count as the document's: it names what the text calls "it". A document without strips is its own only strip.
     """
     held = words_of(f"{heading}\n{text}")
@@ -98,18 +89,7 @@ def features(
     best = sorted(cosines, reverse=True)[:2]
     covered = [coverage(asked.words, words) for words in held_by]
     of_document = coverage(asked.words, held)
-    numbers = [asked.number_in(strip) for strip in strips] or [asked.number_in(text)]
-    document = [
-        cosine,
-        best[0],
-        sum(best) / len(best),
-        of_document,
-        max(covered),
-        coverage(asked.rarest, held),
-        numbers[int(np.argmax(cosines))],
-    ]
-    rows = [
-        [c, best[0] - c, cover, coverage(asked.rarest, words), number, cosine, of_document]
-        for c, cover, words, number in zip(cosines, covered, held_by, numbers, strict=True)
-    ]
+    joint = max(c + share / 2 for c, share in zip(cosines, covered, strict=True))
+    document = [cosine, best[0], sum(best) / len(best), of_document, max(covered), joint]
+    rows = [[c, best[0] - c, share, cosine, of_document] for c, share in zip(cosines, covered, strict=True)]
     return document, rows[: len(strips)]

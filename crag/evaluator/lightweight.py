@@ -7,7 +7,6 @@ vectors that retrieval needs anyway. Coefficients: `crag/data/lightweight.json`,
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -16,11 +15,12 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel
 
 from crag.embedding.base import Embedder
-from crag.errors import CragError, EvaluationError
+from crag.errors import ConfigurationError, CragError, EvaluationError
 from crag.evaluator.base import KnownVectors
-from crag.evaluator.features import DOCUMENT, STRIP, Asked, features, holds
+from crag.evaluator.features import DOCUMENT, STRIP, Asked, centred, features, holds
 from crag.idf import idf, words_of
 from crag.runtime import in_pool
 from crag.schema import Document, DocumentGrade, Grade
@@ -29,9 +29,20 @@ from crag.text import language
 log = logging.getLogger(__name__)
 
 Vector = npt.NDArray[np.float32]
-Heads = Mapping[str, Mapping[str, Sequence[float]]]
-"""By language ("en", "zh", or "crossed" where question and document differ): "document" and "strip", each the
-intercept followed by one coefficient per feature."""
+
+
+class Calibration(BaseModel):
+    """What `bench/train_evaluator.py` found, for one embedding engine; further fields of the file say how."""
+
+    heads: dict[str, dict[str, list[float]]]
+    """By language ("en", "zh", or "crossed" where question and document differ) and by "document" or "strip": the
+    intercept, followed by one coefficient per feature."""
+    means: dict[str, dict[str, list[float]]]
+    """By language and by "question" or "text": the mean of their vectors."""
+
+    def mean(self, lang: str, kind: str) -> Vector:
+        return np.array(self.means[lang][kind], dtype=np.float32)
+
 
 FOUND_CODE: Final = 0.9
 """A question that is nothing but a part number is answered by the text that holds it: no model knows the number."""
@@ -39,8 +50,12 @@ NO_CODE: Final = 0.1
 """... and not by one that does not."""
 LACKS_CODE: Final = 0.6
 """A question about a code is not surely answered by a text without it: ERR-4013 is no answer to ERR-4012."""
+CROSSED_MOST: Final = 0.65
+"""Where question and document differ in language their words cannot be compared: never more than uncertain."""
 UNKNOWN_TO_IDF: Final = 8.5
 """From this idf on a part of a code is a name of its own; 'covid' and '19' are words."""
+
+UNUSABLE: Final = "The embedding engine returned no usable numbers: grade again."
 
 TEXTS = {
     "en": {
@@ -75,7 +90,13 @@ class LightweightEvaluator:
 
     def __init__(self, embedder: Embedder, known: KnownVectors | None = None) -> None:
         shipped = files("crag").joinpath("data/lightweight.json").read_bytes()
-        self.heads: Heads = json.loads(shipped)["heads"]
+        self.calibration = Calibration.model_validate_json(shipped)
+        dimension = len(self.calibration.means["en"]["text"])
+        if embedder.dimension != dimension:
+            raise ConfigurationError(
+                f"The lightweight evaluator is calibrated for vectors of {dimension} numbers, this embedding has "
+                f"{embedder.dimension}: use the embedded embedding, or calibrate it with bench/train_evaluator.py."
+            )
         self.version = hashlib.sha256(shipped + embedder.fingerprint.encode()).hexdigest()[:12]
         self._embedder = embedder
         self._known = known
@@ -88,7 +109,10 @@ class LightweightEvaluator:
         try:
             if not question.strip():
                 raise EvaluationError("The question is empty: type what you want to know.")
-            asked = Asked(question, self._embedder.embed_query(question))
+            vector = self._embedder.embed_query(question)
+            if not np.isfinite(vector).all():
+                raise EvaluationError(UNUSABLE)
+            asked = Asked(question, centred(vector, self.calibration.mean(language(question), "question")))
         except CragError as error:
             return [_ungraded(document, str(error)) for document in documents]
         vectors, causes = self._vectors(documents)
@@ -97,7 +121,7 @@ class LightweightEvaluator:
             if document.id in causes:
                 grades.append(_ungraded(document, causes[document.id]))
             else:
-                grades.append(grade_document(asked, document, vectors, self.heads))
+                grades.append(grade_document(asked, document, vectors, self.calibration))
         return grades
 
     def _vectors(self, documents: Sequence[Document]) -> tuple[dict[str, Vector], dict[str, str]]:
@@ -116,7 +140,7 @@ class LightweightEvaluator:
         self._save(documents, missing, vectors)
         for document in documents:
             if any(not np.isfinite(vectors[id_]).all() for id_, _ in _texts(document) if id_ in vectors):
-                causes[document.id] = "The embedding engine returned no usable numbers: grade again."
+                causes[document.id] = UNUSABLE
         return vectors, causes
 
     def _embed(self, texts: Mapping[str, str]) -> dict[str, Vector]:
@@ -124,7 +148,8 @@ class LightweightEvaluator:
 
     def _load(self, documents: Sequence[Document]) -> dict[str, Vector]:
         try:
-            return dict(self._known.load(documents)) if self._known else {}
+            stored = self._known.load(documents) if self._known else {}
+            return {id_: vector for id_, vector in stored.items() if vector.shape == (self._embedder.dimension,)}
         except Exception:  # whatever the store is: without it grading takes longer, and that is all
             log.warning("stored vectors could not be read; embedding again", exc_info=True)
             return {}
@@ -142,26 +167,27 @@ class LightweightEvaluator:
                 log.warning("vectors of strips could not be stored", exc_info=True)
 
 
-def grade_document(asked: Asked, document: Document, vectors: Mapping[str, Vector], heads: Heads) -> DocumentGrade:
+def grade_document(
+    asked: Asked, document: Document, vectors: Mapping[str, Vector], calibration: Calibration
+) -> DocumentGrade:
     """The grade of one document and of its strips; `vectors` holds theirs by id, each of length 1. Pure."""
     if not document.text.strip():
         empty = Grade(score=0.0, reason=TEXTS[asked.language]["empty"])
         return DocumentGrade(document=empty, strips=tuple(empty for _ in document.strips))
+    lang = language(document.text)
+    same = lang == asked.language
+    head = calibration.heads[lang if same else "crossed"]
     texts = [strip.text for strip in document.strips]
-    strip_vectors = (
-        np.stack([vectors[strip.id] for strip in document.strips]) if texts else np.empty((0, 0), np.float32)
-    )
-    of_document, of_strips = features(
-        asked, document.heading, document.text, texts, vectors[document.id], strip_vectors
-    )
-    same = language(document.text) == asked.language
-    head = heads[asked.language if same else "crossed"]
+    rows = np.stack([vectors[document.id], *(vectors[strip.id] for strip in document.strips)])
+    rows = centred(rows.astype(np.float32), calibration.mean(lang, "text"))
+    of_document, of_strips = features(asked, document.heading, document.text, texts, rows[0], rows[1:])
     strips = [
         _strip_grade(asked, text, row, logistic(head["strip"], row), same)
         for text, row in zip(texts, of_strips, strict=True)
     ]
     whole = f"{document.heading}\n{document.text}"
     score = _with_codes(asked, whole, logistic(head["document"], of_document))
+    score = score if same or asked.only_codes else min(score, CROSSED_MOST)
     reason = _reason(asked, whole, of_document[1], "similar", same)
     named = dict(zip(DOCUMENT, (round(value, 4) for value in of_document), strict=True))
     return DocumentGrade(document=Grade(score=score, reason=reason, features=named), strips=tuple(strips))

@@ -29,11 +29,10 @@ _NOTHING = "Nothing is indexed yet: put PDFs into the folder and build the knowl
 
 @dataclass
 class _Open:
-    """A generation's store, how many snapshots read it, and the last version whose vectors it is sure to hold."""
+    """A generation's store and how many snapshots read it."""
 
     store: VectorStore
-    readers: int
-    version: int
+    readers: int = 0
 
 
 class KnowledgeBase:
@@ -100,7 +99,7 @@ class KnowledgeBase:
             builder = self._builder(threading.Event())
             builder.fingerprint = index_fingerprint(self._embedder)
             builder.generation = state.next_generation or state.generation
-            return builder.publish(list(targets.values()))
+            return builder.publish_only(list(targets.values()))
 
     def _publishable(self) -> list[Target]:
         """Staged files, unless publishing them would mix them with files of another fingerprint."""
@@ -167,12 +166,9 @@ class KnowledgeBase:
             opened = self._stores.get(state.generation)
             if opened is None:
                 store = VectorStore(generation_folder(self._chroma_dir, state.generation))
-                opened = self._stores[state.generation] = _Open(store, 0, state.version)
+                opened = self._stores[state.generation] = _Open(store)
             elif not opened.store.folder.is_dir():
                 raise VectorStoreGoneError("The folder of the vectors is missing: build the knowledge base again.")
-            elif state.version > opened.version:
-                opened.store.reopen()  # another process published: its vectors are not seen otherwise
-                opened.version = state.version
             opened.readers += 1
             return opened
 
@@ -196,16 +192,14 @@ class KnowledgeBase:
                 if opened is not None:
                     opened.store.close()
                 store = VectorStore(generation_folder(self._chroma_dir, generation), create=create)
-                opened = self._stores[generation] = _Open(store, 0, 0)
+                opened = self._stores[generation] = _Open(store)
             return opened.store
 
     def _published(self, state: State) -> None:
-        """This process wrote the version: what it has open holds it. Old generations close unless they are read."""
+        """Older generations close unless they are read."""
         with self._lock:
-            for generation in sorted(self._stores):
-                if generation == state.generation:
-                    self._stores[generation].version = state.version
-                elif generation < state.generation and not self._stores[generation].readers:
+            for generation in [g for g in self._stores if g < state.generation]:
+                if not self._stores[generation].readers:
                     self._close_store(generation)
 
     # --- KnownVectors (crag.evaluator.base) ----------------------------------------------------------------------

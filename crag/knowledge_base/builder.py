@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,6 +99,7 @@ class Builder:
     cancel: threading.Event
     fingerprint: str = ""
     generation: int = 0
+    sessions: ExitStack = field(default_factory=ExitStack)
     started: float = field(default_factory=time.monotonic)
 
     def run(self) -> Iterator[BuildEvent]:
@@ -109,21 +111,28 @@ class Builder:
         changes = sorted(compare(entries, known, self.hasher, self.fingerprint), key=lambda change: change.path)
         fresh = bool(state.generation) and state.fingerprint != self.fingerprint
         yield BuildStarted(changes=tuple(changes), fresh=fresh and bool(known))
-        try:
-            store = self._prepare(state)
-            targets: list[Target] = []
-            with Workers(self.parse_timeout) as workers:
-                for index, entry in enumerate(entries):
-                    target = yield from self._file(entry, index, len(entries), store, workers)
-                    targets.append(target)
-        except (CancelledError, CancelledScanError):
-            yield BuildFinished(
-                version=state.version, published=False, staged=len(self.catalog.staged()), seconds=self._seconds()
-            )
-            return
-        yield self.publish(targets)
+        with self.sessions:
+            try:
+                store = self._prepare(state)
+                targets: list[Target] = []
+                with Workers(self.parse_timeout) as workers:
+                    for index, entry in enumerate(entries):
+                        target = yield from self._file(entry, index, len(entries), store, workers)
+                        targets.append(target)
+                self._stop_if_cancelled()
+                finished = self._publish(targets)
+            except (CancelledError, CancelledScanError):
+                staged = len(self.catalog.staged())
+                finished = BuildFinished(version=state.version, published=False, staged=staged, seconds=self._seconds())
+        yield finished
 
-    def publish(self, targets: Sequence[Target]) -> BuildFinished:
+    def publish_only(self, targets: Sequence[Target]) -> BuildFinished:
+        """Publishes what has been staged before; `fingerprint` and `generation` are set by the caller."""
+        with self.sessions:
+            self._writable(self.generation, False)
+            return self._publish(targets)
+
+    def _publish(self, targets: Sequence[Target]) -> BuildFinished:
         """Makes `targets` the knowledge base, then clears away what nothing refers to."""
         before = self.catalog.state()
         after = self.catalog.publish(targets, self.generation, self.fingerprint, self.embedder.fingerprint)
@@ -148,7 +157,7 @@ class Builder:
             self.generation = state.generation
             if generation_folder(self.chroma_dir, self.generation).is_dir():
                 try:
-                    store = self.store(self.generation, False)
+                    store = self._writable(self.generation, False)
                     self._reconcile(store)
                     if self._is_sound(store):
                         return store
@@ -161,8 +170,14 @@ class Builder:
             self.generation = self._new_generation(state)
         self.catalog.begin_generation(self.generation, self.fingerprint)
         self._remove_old_folders({state.generation, self.generation})
-        store = self.store(self.generation, True)
+        store = self._writable(self.generation, True)
         self._reconcile(store)
+        return store
+
+    def _writable(self, generation: int, create: bool) -> VectorStore:
+        """The store of a generation, open for writing until the end of the build."""
+        store = self.store(generation, create)
+        self.sessions.enter_context(store.writing())
         return store
 
     def _new_generation(self, state: State) -> int:
@@ -208,8 +223,7 @@ class Builder:
         self, entry: Entry, index: int, files: int, store: VectorStore, workers: Workers
     ) -> Generator[BuildEvent, None, Target]:
         """Stages one path, unless its content is known; returns what is to be published for it."""
-        if self.cancel.is_set():
-            raise CancelledError
+        self._stop_if_cancelled()
         if entry.error is not None:
             target = Target(entry.path, None, entry.size, entry.mtime_ns, entry.error)
             self.catalog.stage_file(target)
@@ -289,11 +303,11 @@ class Builder:
         vectors = np.zeros((len(passages), self.embedder.dimension), np.float32)
         order = sorted(range(len(passages)), key=lambda i: len(passages[i].text))
         for start in range(0, len(order), BATCH):
-            if self.cancel.is_set():
-                raise CancelledError
+            self._stop_if_cancelled()
             yield progress("embedding", start, len(passages))
             some = order[start : start + BATCH]
             vectors[some] = self._embed([embedding_text(passages[i].heading, passages[i].text) for i in some])
+        self._stop_if_cancelled()
         yield progress("staged", len(passages), len(passages))
         return Reading(
             sha256,
@@ -321,6 +335,10 @@ class Builder:
         halved = vectors.astype(np.float16).astype(np.float32)  # what the catalog can give back
         norms = np.linalg.norm(halved, axis=1, keepdims=True)
         return np.asarray(halved / np.maximum(norms, 1e-6), np.float32)
+
+    def _stop_if_cancelled(self) -> None:
+        if self.cancel.is_set():
+            raise CancelledError
 
     def _seconds(self) -> float:
         return round(time.monotonic() - self.started, 3)

@@ -25,6 +25,7 @@ OVERLAP_MAX = 200
 TINY = 120
 """A section shorter than this joins the one before it, its heading as text."""
 _HEADING_MAX = 150
+_MARKER = re.compile(r"[(（]?(?:\d{1,3}|[a-zA-Z一二三四五六七八九十])[.)）、．]+")
 
 
 @dataclass(slots=True)
@@ -176,13 +177,23 @@ def _unit(parts: list[Part], paragraph: int) -> Unit:
 def _units(kind: Kind, parts: list[Part], paragraph: int) -> Iterator[Unit]:
     """The sentences of a paragraph, or the rows of a table, none longer than a strip may be."""
     whole = "".join(glue + page.text[start:end] for page, start, end, glue in parts)
-    ranges = _rows(whole) if kind == Kind.TABLE else sentences(whole)
+    ranges = _rows(whole) if kind == Kind.TABLE else _with_markers(whole, sentences(whole))
     position = 0
     for start, end in (cut for a, b in ranges for cut in _cut(whole, a, b)):
         text = whole[start:end]
         glue = whole[position:start] if position else "\n"
         yield Unit(text, tuple(_spans(parts, start, end)), paragraph, glue, size_of(text))
         position = end
+
+
+def _with_markers(text: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """A number that only counts ("1.", "(2)") belongs to the sentence behind it."""
+    joined: list[tuple[int, int]] = []
+    for start, end in ranges:
+        if joined and _MARKER.fullmatch(text, *joined[-1]):
+            start = joined.pop()[0]
+        joined.append((start, end))
+    return joined
 
 
 def _rows(text: str) -> list[tuple[int, int]]:
@@ -221,23 +232,25 @@ def _merge_tiny(sections: Iterator[Section]) -> list[Section]:
     """No heading's words are lost: one without text of its own names the next section, or becomes text."""
     kept: list[Section] = []
     waiting: list[Unit] = []
+    bare = False  # whether what waits is one title and nothing else
     for section in sections:
+        title = [section.title] if section.title else []
         if not section.units:
-            waiting += [section.title] if section.title else []
+            bare = bool(title) and not waiting
+            waiting += title
         elif section.size < TINY:
-            units = [*waiting, *([section.title] if section.title else []), *section.units]
-            waiting = []
+            units, waiting, bare = [*waiting, *title, *section.units], [], False
             if kept:
                 kept[-1].units += units
             else:
                 waiting = units
         else:
-            path = " › ".join([*(unit.text for unit in waiting), section.heading])
-            if len(waiting) == 1 and section.title and len(path) < _HEADING_MAX:
-                section.heading = " ".join(path.split())
+            path = " ".join(" › ".join([*(unit.text for unit in waiting), section.heading]).split())
+            if bare and title and len(path) < _HEADING_MAX:
+                section.heading = path
             else:
                 section.units[:0] = waiting
-            waiting = []
+            waiting, bare = [], False
             kept.append(section)
     if waiting and not kept:
         return [Section("", None, waiting)]
@@ -276,8 +289,10 @@ def _is_rest(before: list[Unit], after: list[Unit]) -> bool:
 
 def _fits(run: list[Unit], unit: Unit, lengths: dict[int, int]) -> bool:
     size = sum(part.size for part in run)
-    if size >= STRIP_TARGET or len(run) >= STRIP_SENTENCES or size + unit.size > STRIP_MAX:
+    if len(run) >= STRIP_SENTENCES or size + unit.size > STRIP_MAX:
         return False
+    if size + unit.size - STRIP_TARGET > STRIP_TARGET - size:
+        return False  # without it the strip is nearer to its target
     same = run[-1].paragraph == unit.paragraph
     return same or (lengths[run[-1].paragraph] < STRIP_TARGET and lengths[unit.paragraph] < STRIP_TARGET)
 

@@ -17,7 +17,7 @@ from typing import IO
 
 import portalocker
 
-from crag.errors import BuildLockedError
+from crag.errors import BuildLockedError, KnowledgeBaseError
 
 
 @contextmanager
@@ -47,10 +47,14 @@ def _who(holder: Path) -> str:
         return "The index is being built by another process"
 
 
-def hold(path: Path) -> IO[str]:
-    """Takes the shared lock on `path`; closing the returned file gives it back."""
+def hold(path: Path, *, wait: bool = True) -> IO[str]:
+    """Takes the shared lock on `path`; closing the returned file gives it back. Raises KnowledgeBaseError."""
     file = path.open("a+")
-    portalocker.lock(file, portalocker.LOCK_SH)
+    try:
+        portalocker.lock(file, portalocker.LOCK_SH if wait else portalocker.LOCK_SH | portalocker.LOCK_NB)
+    except portalocker.LockException:
+        file.close()
+        raise KnowledgeBaseError("The index is being written by another process: wait until it has finished.") from None
     return file
 
 

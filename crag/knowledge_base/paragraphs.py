@@ -270,7 +270,8 @@ def mark_headings(paragraphs: Sequence[Paragraph], outline: Sequence[tuple[int, 
         if not _may_head(text):
             continue
         main = paragraph.rows[0].main
-        bold = main.bold and light and len(paragraph.rows) == 1 and len(text) <= 80
+        labelled = ": " in text and not _NUMBERED.fullmatch(text.split()[0])  # "Answer: yes" is no title
+        bold = main.bold and light and len(paragraph.rows) == 1 and len(text) <= 80 and not labelled
         if main.size >= 1.15 * body or bold or (paragraph.page, _key(text)) in titles:
             paragraph.kind = Kind.HEADING
 

@@ -74,6 +74,7 @@ def _mupdf() -> Any:
 
 def initialise_worker() -> None:
     """Quiet MuPDF, and a memory limit, so that a decompression bomb ends its own process only."""
+    sys.modules["pymupdf.layout"] = None  # type: ignore[assignment] # not used, and it costs 0.7 s and 55 MB
     pymupdf = _mupdf()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
@@ -115,7 +116,10 @@ def read_pages(path: Path, start: int, stop: int) -> list[RawPage]:
 def _open(path: Path) -> Any:
     pymupdf = _mupdf()
     try:
-        document = pymupdf.open(str(path), filetype="pdf")
+        if str(path).isprintable():
+            document = pymupdf.open(str(path), filetype="pdf")
+        else:  # MuPDF wants names in UTF-8; on Linux a name may be any bytes
+            document = pymupdf.open(stream=path.read_bytes(), filetype="pdf")
     except pymupdf.EmptyFileError:
         raise PdfError("The file is empty (0 bytes): copy or download it again.") from None
     except Exception:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Collection, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import sqlalchemy as sa
 
+from crag.errors import KnowledgeBaseError
 from crag.knowledge_base import lexical_index
-from crag.knowledge_base.catalog import SPANS, STRIPS, State
+from crag.knowledge_base.catalog import SPANS, STRIPS, State, Vectors
 from crag.knowledge_base.tables import LIVE, content, file, passage
 from crag.knowledge_base.vector_store import VectorStore
 from crag.schema import Document
 from crag.text import tokens
+
+_log = logging.getLogger(__name__)
 
 _MANY = 500
 _UNTELLING = {
@@ -48,11 +51,21 @@ class Snapshot:
         with self._lock:
             return live_passages(self._connection)
 
-    def dense(self, vector: npt.NDArray[np.float32], n: int, contents: Collection[str] | None = None) -> list[str]:
+    def dense(self, vector: Vectors, n: int, contents: Collection[str] | None = None) -> list[str]:
         """Ids of the live passages nearest to `vector` (shape (dimension,)), nearest first, at most `n`.
 
         `contents` (sha256) limits the search. Staged and dead vectors are passed over by searching wider.
         """
+        try:
+            found = self._from_store(vector, n, contents)
+        except KnowledgeBaseError as error:
+            _log.info("exact search instead: %s", error)
+            found = []
+        if len(found) < n and len(found) < self._searchable(contents):
+            found = self._exact(vector, n, contents)  # Chroma failed, or lost vectors in silence
+        return found
+
+    def _from_store(self, vector: Vectors, n: int, contents: Collection[str] | None) -> list[str]:
         found: list[str] = []
         waiting: list[str] = []
         for identity in self._store.nearest(vector, contents, first=n + 20):
@@ -63,6 +76,29 @@ class Snapshot:
                 if len(found) >= n:
                     return found[:n]
         return (found + self._live(waiting, contents))[:n]
+
+    def _exact(self, vector: Vectors, n: int, contents: Collection[str] | None) -> list[str]:
+        """The same from the vectors in the catalog: slower (0.4 s for 100 000), and independent of Chroma."""
+        query = sa.select(passage.c.id, passage.c.vector, content.c.sha256).join_from(passage, content)
+        ids: list[str] = []
+        cosines: list[Vectors] = []
+        with self._lock:
+            for rows in self._connection.execute(query.where(content.c.status == LIVE)).partitions(5000):
+                some = [row for row in rows if contents is None or row.sha256 in contents]
+                if some:
+                    ids += [row.id for row in some]
+                    matrix = np.frombuffer(b"".join(row.vector for row in some), np.float16).reshape(len(some), -1)
+                    single = matrix.astype(np.float32)
+                    cosines.append(single @ vector / np.maximum(np.linalg.norm(single, axis=1), 1e-6))
+        if not cosines:
+            return []
+        return [ids[place] for place in np.argsort(-np.concatenate(cosines), kind="stable")[:n]]
+
+    def _searchable(self, contents: Collection[str] | None) -> int:
+        query = sa.select(content.c.sha256, content.c.passages).where(content.c.status == LIVE)
+        with self._lock:
+            rows = self._connection.execute(query).all()
+        return sum(row.passages for row in rows if contents is None or row.sha256 in contents)
 
     def lexical(self, question: str, n: int, contents: Collection[str] | None = None) -> list[str]:
         """Ids of the live passages that share words with the question, best BM25 first, at most `n`."""

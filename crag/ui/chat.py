@@ -23,6 +23,14 @@ def draw(
     """The middle of the page."""
     turns = list(conversation.turns) if conversation else []
     running = bool(turns) and turns[-1].job.running
+    st.chat_input(
+        t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
+        key="question",
+        disabled=running or overview.empty,
+        max_chars=LONGEST_QUESTION,
+        on_submit=_submit,
+        args=(process, conversation, settings),
+    )
     with st.container(key="main"):
         if gone:
             st.info(t("conversation_gone"), icon=":material/history_toggle_off:")
@@ -33,14 +41,6 @@ def draw(
             st.rerun()
         for turn in turns:
             _turn(process, conversation, turn, turn is turns[-1], settings, t)
-    st.chat_input(
-        t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
-        key="question",
-        disabled=running or overview.empty,
-        max_chars=LONGEST_QUESTION,
-        on_submit=_submit,
-        args=(process, conversation, settings),
-    )
 
 
 def _submit(process: Process, conversation: Conversation | None, settings: Settings) -> None:
@@ -64,7 +64,7 @@ def _turn(
         trace = turn.trace
         if trace is not None:
             answer.draw(trace, t)
-        nothing = turn.job.state is JobState.FAILED or trace is None or trace.action is None
+        nothing = turn.job.state is JobState.FAILED or trace is None or trace.error is not None
         if turn.job.state is JobState.FAILED:
             st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
         if nothing and last and conversation is not None:

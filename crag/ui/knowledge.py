@@ -19,6 +19,8 @@ from crag.ui.texts import Texts
 log = logging.getLogger(__name__)
 
 TICK = 0.4
+NEWEST = 20
+"""So many finished files are shown while a build runs; all of them when it has ended."""
 MOST_LINES = 200
 """So many files are listed; the rest is counted."""
 
@@ -97,13 +99,12 @@ def _follow(job: Job[BuildEvent], t: Texts) -> None:
         if current is None:
             st.progress(view.share, text=t("build_finishing" if view.files else "build_starting"))
         else:
-            st.progress(
-                view.share, text=safe.in_markdown(t("build_file", n=current.index, of=view.files, file=current.path))
-            )
+            file = safe.in_markdown(current.path)
+            st.progress(view.share, text=t("build_file", n=current.index, of=view.files, file=file))
             stage = t(f"stage_{current.stage}", done=current.done, total=current.total)
-            rate = f" · {t('pages_per_second', rate=current.pages_per_second)}" if current.pages_per_second else ""
-            st.caption(stage + rate)
-        _lines(view.finished[::-1], t)
+            reads = current.stage == "reading" and current.pages_per_second > 0
+            st.caption(f"{stage} · {t('pages_per_second', rate=current.pages_per_second)}" if reads else stage)
+        _lines(view.finished[: -NEWEST - 1 : -1], t)
         stopping = job.stopping.is_set()
         st.button(
             t("cancelling" if stopping else "cancel"),
@@ -121,7 +122,7 @@ def _preview(process: Process, overview: Overview, t: Texts) -> None:
     counts = Counter(change.state for change in overview.changes)
     parts = [t(f"n_{state}", n=counts[state]) for state in FileState if counts[state]]
     if not overview.changes and not overview.ignored:
-        st.caption(safe.in_markdown(t("no_files", folder=process.settings.files_dir)))
+        st.caption(t("no_files", folder=safe.in_markdown(str(process.settings.files_dir))))
     elif overview.to_do:
         with st.expander(" · ".join(parts), icon=":material/difference:"):
             marks = [f"{t(change.state)}: {change.path}" for change in overview.to_do]
@@ -171,7 +172,7 @@ def _keep(staged: int) -> None:
 def _result(job: Job[BuildEvent], t: Texts) -> None:
     """How the last build ended, and each file that did not simply succeed."""
     if job.state is JobState.FAILED:
-        st.error(safe.in_markdown(t("build_failed", error=job.error or "")), icon=":material/error:")
+        st.error(t("build_failed", error=safe.in_markdown(job.error or "")), icon=":material/error:")
         return
     view = build_view(job.events)
     end = view.end
@@ -191,6 +192,8 @@ def _summary(view: BuildView, t: Texts) -> tuple[str, str]:
         return t("build_cancelled", n=len(view.finished)), ":material/stop_circle:"
     failed = sum(bool(row.error) for row in view.finished)
     done = t("build_done", n=len(view.finished) - failed, seconds=end.seconds)
+    if end.seconds and (pages := sum(row.pages for row in view.finished)):
+        done += f" · {t('pages_per_second', rate=pages / end.seconds)}"
     if failed:
         return f"{done} · {t('n_failed', n=failed)}", ":material/warning:"
     return done, ":material/check_circle:"

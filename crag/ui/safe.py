@@ -10,7 +10,8 @@ WORD_JOINER = "\u2060"
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-_LINKS_BY_ITSELF = re.compile(r"(?<=[:@])|(?<=www)(?=\\\.)", re.IGNORECASE)
+_READ_AFTER_PARSING = re.compile(r"(?<=[:@])(?=\\?[\w/+-])|(?<=www)(?=\\\.)", re.IGNORECASE)
+"""Before a word or a slash; a colon at the end of a phrase needs nothing."""
 
 
 def clean(text: str) -> str:
@@ -30,4 +31,4 @@ def in_markdown(text: str) -> str:
     (bare addresses, `:material/…:`, emoji codes) is broken up by word joiners.
     """
     escaped = _PUNCTUATION.sub(r"\\\1", " ".join(clean(text).split()))
-    return _LINKS_BY_ITSELF.sub(WORD_JOINER, escaped)
+    return _READ_AFTER_PARSING.sub(WORD_JOINER, escaped)

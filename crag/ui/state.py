@@ -6,12 +6,14 @@ import logging
 import threading
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from config import Settings, load_settings
+from crag.errors import CragError
 from crag.runtime import Job, Runtime
 from crag.schema import BuildEvent, Finished, Trace, TurnEvent
 
@@ -142,6 +144,17 @@ def _close(process: Process) -> None:
 def process() -> Process:
     """The one of this process. Raises ConfigurationError where a setting cannot be used."""
     return Process(load_settings())
+
+
+@asynccontextmanager
+async def lifespan(_: st.App) -> AsyncIterator[None]:
+    """Opens the house while the browser still loads the page, and ends jobs and house with the server."""
+    try:
+        process().open()
+    except CragError:
+        log.exception("nothing is opened yet; the page tells why")
+    yield
+    process.clear()
 
 
 def conversation(process: Process) -> tuple[Conversation | None, bool]:

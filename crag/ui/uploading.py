@@ -67,7 +67,7 @@ def _save(waiting: Waiting, settings: Settings, on_conflict: OnConflict) -> None
 
 def _ask(number: int, waiting: Waiting, settings: Settings, t: Texts) -> None:
     with st.container(border=True, key=f"conflict-{number}"):
-        st.markdown(f":small[{safe.in_markdown(t('name_taken', file=waiting.name))}]")
+        st.markdown(f":small[{t('name_taken', file=safe.in_markdown(waiting.name))}]")
         with st.container(horizontal=True, gap="small"):
             for choice in (OnConflict.KEEP_BOTH, OnConflict.REPLACE, None):
                 st.button(
@@ -86,7 +86,7 @@ def _decide(waiting: Waiting, choice: OnConflict | None, settings: Settings) -> 
 
 
 def _say(outcome: Outcome, name: str, settings: Settings, t: Texts) -> None:
-    text = safe.in_markdown(t(f"upload_{outcome}", file=name, limit=settings.max_upload_mb))
+    text = t(f"upload_{outcome}", file=safe.in_markdown(name), limit=settings.max_upload_mb)
     if outcome in ICONS:
         st.caption(f"{ICONS[outcome]} {text}")
     else:

@@ -40,13 +40,20 @@ def draw_examples(process: Process, t: Texts) -> str | None:
 
 
 def example_questions(process: Process) -> list[str]:
-    """Made from headings of the indexed files, each in the language of its heading."""
+    """Made from headings of the indexed files, each in the language of its heading; once per catalog version."""
     if process.house is None:
         return []
     try:
         with process.house.knowledge_base.snapshot() as snapshot:
-            headings = snapshot.headings(EXAMPLES)
+            version, known = st.session_state.get("examples", (None, []))
+            if version != snapshot.version:
+                known = [_question(heading) for _, heading in snapshot.headings(EXAMPLES)]
+                st.session_state["examples"] = (snapshot.version, known)
+            return list(known)
     except CragError:
         log.info("no example questions: the knowledge base cannot be read now", exc_info=True)
         return []
-    return [Texts(language(heading))("example", heading=" ".join(heading.split())) for _, heading in headings]
+
+
+def _question(heading: str) -> str:
+    return Texts(language(heading))("example", heading=" ".join(heading.split()))

@@ -70,7 +70,8 @@ def scored(id_: str, score: float | None, page: int, file: str) -> GradedDocumen
 def test_what_is_not_covered_names_the_nearest_documents() -> None:
     documents = [scored("1", None, 9, "u.pdf"), scored("2", 0.1, 3, "a.pdf"), scored("3", 0.2, 7, "b.pdf")]
     assert not_covered("Who won?", documents) == (
-        "The knowledge base does not cover this question. Nearest documents: b.pdf, page 7; a.pdf, page 3; u.pdf, page 9."
+        "The knowledge base does not cover this question. "
+        "Nearest documents: b.pdf, page 7; a.pdf, page 3; u.pdf, page 9."
     )
     assert not_covered("谁赢了？", documents[1:2]) == "知识库没有涵盖这个问题。最接近的文档：a.pdf，第 3 页。"
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from conftest import Write, built
+from conftest import Write, built, pdf_bytes
+from hashing import HashingEmbedder
 
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.lexical_index import match_expression
@@ -11,15 +14,20 @@ from crag.knowledge_base.lexical_index import match_expression
 FILLER = "Routine maintenance of the {} pump is described here, with error handling and the usual safety advice. "
 
 
-@pytest.fixture
-def manuals(base: KnowledgeBase, write: Write) -> KnowledgeBase:
+@pytest.fixture(scope="module")
+def manuals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+    files = tmp_path_factory.mktemp("Files")
+    pages = {"misleading.pdf": "An err happened 4003 times. The err count of 4003 was written to err log 4003. " * 3}
+    pages["zh.pdf"] = "水泵的维护周期为三个月，超过期限必须更换密封圈。请联系维修部门。"
     for number in range(8):
-        code = f"ERR-40{number:02d}"
-        write(f"pump_{number}.pdf", FILLER.format(number) * 3 + f"Message {code} and part NX-{number}00/b belong here.")
-    write("misleading.pdf", "An err happened 4003 times. The err count of 4003 was written to err log 4003. " * 3)
-    write("zh.pdf", "水泵的维护周期为三个月，超过期限必须更换密封圈。请联系维修部门。")
+        codes = f"Message ERR-40{number:02d} and part NX-{number}00/b belong here."
+        pages[f"pump_{number}.pdf"] = FILLER.format(number) * 3 + codes
+    for name, text in pages.items():
+        (files / name).write_bytes(pdf_bytes([text]))
+    base = KnowledgeBase(files, tmp_path_factory.mktemp("chroma_db"), HashingEmbedder())
     built(base)
-    return base
+    yield base
+    base.close()
 
 
 def first(base: KnowledgeBase, question: str) -> str:
@@ -38,13 +46,14 @@ def test_chinese_is_found_by_its_words_and_by_one_character(manuals: KnowledgeBa
     assert first(manuals, "水") == "zh.pdf"
 
 
-def test_a_file_is_found_by_its_name_also_after_a_rename(manuals: KnowledgeBase, write: Write) -> None:
-    assert first(manuals, "misleading") == "misleading.pdf"
-    path = write("dummy.pdf", "x").parent / "misleading.pdf"
-    path.rename(path.with_name("renamed_ledger.pdf"))
-    built(manuals)
-    assert first(manuals, "ledger") == "renamed_ledger.pdf"
-    assert first(manuals, "misleading") == ""
+def test_a_file_is_found_by_its_name_also_after_a_rename(base: KnowledgeBase, write: Write) -> None:
+    path = write("walrus.pdf", "Nothing about the animal stands in this text.")
+    built(base)
+    assert first(base, "walrus") == "walrus.pdf"
+    path.rename(path.with_name("seal.pdf"))
+    built(base)
+    assert first(base, "seal") == "seal.pdf"
+    assert first(base, "walrus") == ""
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_fake_bold_is_read_once(tmp_path: Path) -> None:
 
 
 def test_chinese_lines_are_joined_without_spaces(write: Write) -> None:
-    sentence = "检索增强生成先从知识库中找出相关的段落，然后把这些段落交给语言模型，由它写出带有引用的回答，并且说明哪些证据可以相信。"
+    sentence = "检索增强生成先从知识库中找出相关的段落，然后交给语言模型，由它写出带有引用的回答，说明哪些可以相信。"
     page = pages_of(write("zh.pdf", sentence))[0]
     assert page.text == sentence
 

@@ -33,7 +33,7 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
             for event in before:
                 yield event
             while not made.goes_on.is_set() and not job.stopping.is_set():
-                await asyncio.sleep(0.01)
+                await asyncio.to_thread(made.goes_on.wait, 0.01)
             if job.stopping.is_set() and isinstance(last, Finished):
                 last = Finished(trace=last.trace.model_copy(update={"stopped": True, "answer": "From your docu"}))
             yield last

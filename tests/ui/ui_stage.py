@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from crag.action_trigger import decide
@@ -28,6 +26,7 @@ from crag.schema import (
     EvaluatorName,
     FileChange,
     FileRow,
+    FileState,
     Finished,
     Grade,
     Graded,
@@ -101,7 +100,9 @@ def events(
         decisions.append(again)
     last = decisions[-1] if decisions else None
     documents = [g for _, g, _ in graded]
-    strips = select(documents, ledger(documents, [grade for _, _, grade in graded]), LIMITS, last.action) if last else ()
+    strips = (
+        select(documents, ledger(documents, [grade for _, _, grade in graded]), LIMITS, last.action) if last else ()
+    )
     knowledge = recompose(strips)
     if last:
         log += [Decided(decision=last), Refined(strips=strips, knowledge=knowledge)]
@@ -132,7 +133,14 @@ def events(
         covered=bool(knowledge.sources),
         citations=citations,
         check=CitationCheck(citations=citations),
-        timings={"embed": 0.012, "retrieve": 0.031, "grade": 0.244, "decide": 0.0001, "refine": 0.002, "generate": 0.02},
+        timings={
+            "embed": 0.012,
+            "retrieve": 0.031,
+            "grade": 0.244,
+            "decide": 0.0001,
+            "refine": 0.002,
+            "generate": 0.02,
+        },
         stopped=stopped,
         error=None if last else "None of the documents could be graded (the engine stopped), so nothing was decided.",
     )
@@ -164,7 +172,9 @@ class FakeBase:
     staged_count: int = 0
     script: list[BuildEvent] = field(default_factory=list)
     goes_on: threading.Event = field(default_factory=threading.Event)
-    heading_list: list[tuple[str, str]] = field(default_factory=lambda: [("guide.pdf", "Thresholds"), ("a.pdf", "阈值")])
+    heading_list: list[tuple[str, str]] = field(
+        default_factory=lambda: [("guide.pdf", "Thresholds"), ("a.pdf", "阈值")]
+    )
     calls: int = 0
 
     def rows(self) -> list[FileRow]:
@@ -193,7 +203,7 @@ class FakeBase:
         return BuildFinished(version=2, published=True, files=1)
 
     def snapshot(self) -> contextlib.AbstractContextManager[Any]:
-        return contextlib.nullcontext(SimpleNamespace(headings=lambda n: self.heading_list[:n]))
+        return contextlib.nullcontext(SimpleNamespace(version=1, headings=lambda n: self.heading_list[:n]))
 
     def close(self) -> None:
         pass
@@ -227,8 +237,9 @@ def labels(at: AppTest) -> list[str]:
 
 
 def html(at: AppTest) -> str:
-    """All HTML of the page, in order."""
-    return "\n".join(element.proto.body for element in at.get("html"))
+    """All HTML of the page but its style sheet, in order."""
+    bodies = [element.proto.body for element in at.get("html")]
+    return "\n".join(body for body in bodies if not body.startswith("<style>"))
 
 
 def ended(at: AppTest, kind: str = "turn") -> AppTest:
@@ -243,3 +254,29 @@ def action_of(turn: list[TurnEvent]) -> Action | None:
     last = turn[-1]
     assert isinstance(last, Finished)
     return last.trace.action
+
+
+def messages(at: AppTest) -> str:
+    """All error messages of the page."""
+    return "\n".join(error.value for error in at.error)
+
+
+ADDED = FileChange(path="new.pdf", state=FileState.ADDED)
+
+
+def ask(at: AppTest, question: str = "What batch size was used?") -> AppTest:
+    at = at.chat_input[0].set_value(question).run()
+    assert not at.exception
+    return at
+
+
+def answered(stage: Stage) -> AppTest:
+    at = ended(ask(stage.page()))
+    assert not at.exception
+    return at
+
+
+def open_panel(at: AppTest, name: str) -> AppTest:
+    at = at.get("button_group")[0].set_value(name).run()
+    assert not at.exception
+    return at

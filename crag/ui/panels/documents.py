@@ -46,12 +46,12 @@ def show_table(documents: tuple[GradedDocument, ...], texts: Texts) -> None:
         table,
         hide_index=True,
         column_config={
-            "rank": column.NumberColumn(texts("rank"), width=40),
-            "file": column.TextColumn(texts("file"), width=140),
-            "page": column.TextColumn(texts("page"), width=52),
-            "score": column.ProgressColumn(texts("score"), min_value=0.0, max_value=1.0, format="%.2f", width=104),
-            "verdict": column.TextColumn(texts("verdict"), width=90),
-            "reason": column.TextColumn(texts("reason"), width=380),
+            "rank": column.NumberColumn(texts("rank"), width=36),
+            "file": column.TextColumn(texts("file"), width=130),
+            "page": column.TextColumn(texts("page"), width=48),
+            "score": column.ProgressColumn(texts("score"), min_value=0.0, max_value=1.0, format="%.2f", width=100),
+            "verdict": column.TextColumn(texts("verdict"), width=84),
+            "reason": column.TextColumn(texts("reason"), width=440),
         },
         alt=texts("table_alt"),
     )
@@ -66,11 +66,9 @@ def plot(
     documents: tuple[GradedDocument, ...], thresholds: Thresholds, texts: Texts
 ) -> alt.LayerChart | alt.FacetChart:
     """Each graded document a dot on 0..1; the thresholds are rules, the band between them is shaded."""
-    dots = _dots(documents, texts)
     lower, upper = thresholds.lower, thresholds.upper
     axis = alt.Axis(values=[0, lower, upper, 1], format=".2f", grid=False, domain=False, labelOverlap=True)
     across: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": axis, "title": None}
-    level = alt.Scale(domain=[-1, max(2, max(dot["level"] for dot in dots) + 1.6)])
     band = (
         alt.Chart(alt.InlineData(values=[{"from": lower, "to": upper}]))
         .mark_rect(opacity=0.14, color=VERDICTS[Verdict.PARTIAL])
@@ -81,18 +79,17 @@ def plot(
         .mark_rule(strokeDash=[4, 3], color=QUIET, strokeWidth=1.5)
         .encode(x=alt.X("at:Q", **across))
     )
-    zones = {Verdict.IRRELEVANT: (0.0, lower), Verdict.PARTIAL: (lower, upper), Verdict.RELEVANT: (upper, 1.0)}
-    names = [
-        {"at": (start + end) / 2, "text": texts(verdict)}
-        for verdict, (start, end) in zones.items()
-        if end - start >= NAMED
-    ]
     words = (
-        alt.Chart(alt.InlineData(values=names))
+        alt.Chart(alt.InlineData(values=_zones(thresholds, texts)))
         .mark_text(baseline="top", dy=4, color=QUIET, fontSize=12)
         .encode(x=alt.X("at:Q", **across), y=alt.value(0), text="text:N")
     )
-    points = (
+    return alt.layer(band, rules, words, _points(_dots(documents, texts), across, texts)).properties(height=150)
+
+
+def _points(dots: list[dict[str, Any]], across: dict[str, Any], texts: Texts) -> alt.Chart:
+    level = alt.Scale(domain=[-1, max(2, max(dot["level"] for dot in dots) + 1.6)])
+    points: alt.Chart = (
         alt.Chart(alt.InlineData(values=dots))
         .mark_point(filled=True, size=120, opacity=0.9)
         .encode(
@@ -104,10 +101,25 @@ def plot(
                 alt.Tooltip("document:N", title=texts("file")),
                 alt.Tooltip("score:Q", title=texts("score"), format=".3f"),
                 alt.Tooltip("verdict:N", title=texts("verdict")),
+                alt.Tooltip("reason:N", title=texts("reason")),
             ],
         )
     )
-    return alt.layer(band, rules, words, points).properties(height=150)
+    return points
+
+
+def _zones(thresholds: Thresholds, texts: Texts) -> list[dict[str, Any]]:
+    """The verdicts' names in the middle of their zones, where there is room."""
+    zones = {
+        Verdict.IRRELEVANT: (0.0, thresholds.lower),
+        Verdict.PARTIAL: (thresholds.lower, thresholds.upper),
+        Verdict.RELEVANT: (thresholds.upper, 1.0),
+    }
+    return [
+        {"at": (start + end) / 2, "text": texts(verdict)}
+        for verdict, (start, end) in zones.items()
+        if end - start >= NAMED
+    ]
 
 
 def _dots(documents: tuple[GradedDocument, ...], texts: Texts) -> list[dict[str, Any]]:
@@ -124,6 +136,7 @@ def _dots(documents: tuple[GradedDocument, ...], texts: Texts) -> list[dict[str,
                 "score": document.score,
                 "level": seen[place],
                 "verdict": texts(document.verdict),
+                "reason": document.reason,
                 "colour": VERDICTS[document.verdict],
                 "shape": SHAPES[document.verdict],
                 "document": f"{rank}. {name}",

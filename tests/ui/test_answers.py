@@ -1,0 +1,163 @@
+"""What the page shows of a turn: running, each action, its panels, stopped, failed; and of its conversation."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from ui_stage import (
+    AMBIGUOUS,
+    CORRECT,
+    INCORRECT,
+    PAGE,
+    Stage,
+    answered,
+    ask,
+    ended,
+    events,
+    html,
+    labels,
+    messages,
+    open_panel,
+)
+
+from crag.errors import CragError
+from crag.ui import state
+
+PANELS = ("documents", "refined_context", "second_look", "timing")
+
+
+def test_a_running_turn_shows_action_steps_and_stop_before_it_ends(stage: Stage) -> None:
+    stage.goes_on.clear()
+    at = ask(stage.page())
+    turn = state.process().runtime.latest("turn")
+    assert turn is not None
+    for _, _ in zip(range(6), turn.follow(timeout=5), strict=False):
+        pass
+    at.run()
+    assert "Correct" in "".join(message.value for message in at.markdown)
+    assert "retrieved 8 · graded 8 · kept" in "".join(caption.value for caption in at.caption)
+    assert "Stop" in labels(at)
+    assert at.chat_input[0].disabled
+    at.button(key=f"stop-{turn.id}").click().run()
+    at = ended(at)
+    assert "From your docu" in html(at)
+    assert "You stopped this answer" in "".join(caption.value for caption in at.caption)
+    assert not at.chat_input[0].disabled
+
+
+@pytest.mark.parametrize(
+    ("scores", "second", "badge", "colour"),
+    [
+        (CORRECT, None, "Correct", "green"),
+        (AMBIGUOUS, None, "Ambiguous", "orange"),
+        (INCORRECT, [0.28, 0.11], "Incorrect", "red"),
+        ([0.62, None], None, "Ambiguous", "orange"),
+    ],
+)
+def test_each_action_has_its_badge_its_sentence_and_all_panels(
+    stage: Stage, scores: list[float | None], second: list[float | None] | None, badge: str, colour: str
+) -> None:
+    stage.turn = events(scores, second)
+    at = answered(stage)
+    head = next(message.value for message in at.markdown if "-badge" in message.value)
+    assert f":{colour}-badge[" in head
+    assert badge in head
+    assert "so the" in head
+    for panel in PANELS:
+        open_panel(at, panel)
+
+
+def test_the_documents_panel_shows_rank_file_page_score_verdict_and_reason(stage: Stage) -> None:
+    stage.turn = events([0.91, None, 0.42])
+    table = open_panel(answered(stage), "documents").dataframe[0].value
+    assert list(table["rank"]) == [1, 2, 3]
+    assert list(table["file"]) == ["dense passage retrieval.pdf", "检索增强.pdf", "tables.pdf"]
+    assert list(table["verdict"]) == ["relevant", "ungraded", "partial"]
+    assert table["score"].isna().tolist() == [False, True, False]
+    assert table["reason"][1] == "the engine stopped"
+
+
+def test_the_refined_context_shows_every_strip_and_what_the_generator_read(stage: Stage) -> None:
+    at = open_panel(answered(stage), "refined_context")
+    shown = html(at)
+    assert shown.count("crag-strip crag-kept") == 7
+    assert shown.count("crag-strip crag-dropped") == 17
+    assert "its document is below the lower threshold" in shown
+    assert at.code[0].value.startswith("[1] dense passage retrieval.pdf, page 1\n")
+    at.get("button_group")[1].set_value("kept").run()
+    assert "crag-strip crag-dropped" not in html(at)
+
+
+def test_the_second_look_shows_query_and_both_decisions(stage: Stage) -> None:
+    stage.turn = events(INCORRECT, [0.28, 0.11])
+    at = open_panel(answered(stage), "second_look")
+    assert at.code[0].value == "batch size retriever"
+    assert html(at).count("<b>Incorrect</b>") == 2
+    assert len(at.dataframe[0].value) == 5
+
+
+def test_where_nothing_was_graded_there_is_no_action_but_a_retry(stage: Stage) -> None:
+    stage.turn = events([None, None])
+    at = answered(stage)
+    assert "could be graded" in messages(at)
+    assert not any("-badge" in message.value for message in at.markdown)
+    stage.turn = events(CORRECT)
+    next(button for button in at.button if button.label == "Try again").click().run()
+    at = ended(at)
+    assert html(at).count("crag-question") == 1
+    assert any("green-badge" in message.value for message in at.markdown)
+
+
+def test_a_failed_turn_is_a_sentence_and_a_retry_never_a_traceback(stage: Stage) -> None:
+    stage.fails = CragError("Nothing is indexed yet: rebuild first.")
+    at = answered(stage)
+    assert "Nothing is indexed yet" in messages(at)
+    assert "Try again" in labels(at)
+    stage.fails = RuntimeError("secret detail")
+    at = ended(ask(at))
+    assert "secret detail" not in messages(at) + html(at)
+
+
+def test_a_reload_shows_the_same_conversation_and_new_starts_another(stage: Stage) -> None:
+    at = answered(stage)
+    again = AppTest.from_file(str(PAGE), default_timeout=20)
+    again.query_params["c"] = at.query_params["c"]
+    again.run()
+    assert "What batch size was used?" in html(again)
+    again.button(key="new").click().run()
+    assert "crag-question" not in html(again)
+    assert "c" not in again.query_params
+
+
+def test_two_conversations_do_not_see_each_other(stage: Stage) -> None:
+    one, two = ended(ask(stage.page(), "first question")), ended(ask(stage.page(), "second question"))
+    assert "second question" not in html(one.run())
+    assert "first question" not in html(two.run())
+
+
+def test_an_address_of_a_forgotten_conversation_says_so(stage: Stage) -> None:
+    at = AppTest.from_file(str(PAGE), default_timeout=20)
+    stage.page()
+    at.query_params["c"] = "0" * 32
+    at.run()
+    assert "This conversation is gone" in "".join(info.value for info in at.info)
+
+
+def test_moved_thresholds_apply_to_the_next_question_and_can_be_reset(stage: Stage) -> None:
+    at = stage.page()
+    at.slider(key="decision-limits").set_value((0.2, 0.8)).run()
+    at.slider(key="decision-k").set_value(12).run()
+    at = ended(ask(at))
+    conversation = state.process().conversation("".join(at.query_params["c"]))
+    assert conversation is not None
+    asked = conversation.turns[0].settings
+    assert (asked.lower, asked.upper, asked.k) == (0.2, 0.8, 12)
+    at.button(key="decision-reset").click().run()
+    assert at.slider(key="decision-limits").value == (0.3, 0.7)
+
+
+def test_a_chinese_browser_gets_a_chinese_page(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_LANGUAGE", "zh")
+    at = answered(stage)
+    assert any("正确" in message.value for message in at.markdown)
+    assert "新对话" in labels(at)

@@ -1,0 +1,134 @@
+"""What the page shows of a rebuild and of uploads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from ui_stage import (
+    ADDED,
+    INDEXED,
+    Stage,
+    ended,
+    html,
+    labels,
+    messages,
+)
+
+from crag.errors import CragError
+from crag.schema import (
+    BuildFinished,
+    BuildStarted,
+    FileFinished,
+    FileProgress,
+    FileRow,
+)
+from crag.ui import state
+
+
+def build_script(error: str | None = None) -> list[Any]:
+    return [
+        BuildStarted(changes=(ADDED,)),
+        FileFinished(row=FileRow(path="bad.pdf", content="b", error=error), index=1, files=2),
+        FileProgress(path="new.pdf", index=2, files=2, stage="reading", done=8, total=40, pages_per_second=31.4),
+        BuildFinished(version=2, published=True, files=1, failed=int(bool(error)), seconds=3.0),
+    ]
+
+
+def start_build(stage: Stage, error: str | None = "needs a password: remove it") -> AppTest:
+    stage.base.change_list = [ADDED]
+    stage.base.script = build_script(error)
+    at = stage.page()
+    at.button(key="rebuild").click().run()
+    job = state.process().runtime.latest("build")
+    assert job is not None
+    for _, _ in zip(range(3), job.follow(timeout=5), strict=False):
+        pass
+    return at.run()
+
+
+def test_a_running_build_shows_file_stage_speed_and_results_as_they_come(stage: Stage) -> None:
+    at = start_build(stage)
+    bar = at.get("progress")[0].proto
+    assert "2 of 2" in bar.text.replace("\\", "")
+    assert "new.pdf" in bar.text.replace("\\", "")
+    assert 50 <= bar.value < 100
+    assert "reading page 8 of 40 · 31.4 pages/s" in "".join(caption.value for caption in at.caption)
+    assert "needs a password: remove it" in html(at)
+    assert not at.chat_input[0].disabled, "questions can be asked while a build runs"
+
+
+def test_a_finished_build_keeps_each_files_result_in_sight(stage: Stage) -> None:
+    at = start_build(stage)
+    stage.base.goes_on.set()
+    at = ended(at, "build")
+    assert "needs a password: remove it" in html(at)
+    assert any("1 failed" in expander.label for expander in at.expander)
+    assert not at.get("progress")
+
+
+def test_a_cancelled_build_asks_whether_to_publish_what_is_finished(stage: Stage) -> None:
+    at = start_build(stage)
+    at.button(key="build-cancel").click().run()
+    stage.base.staged_count = 1
+    at = ended(at, "build")
+    assert "Publish them" in labels(at)
+    at.button(key="publish").click().run()
+    at = ended(at, "build")
+    assert stage.base.staged_count == 0
+    assert "Publish them" not in labels(at)
+
+
+def test_finished_files_of_a_cancelled_build_can_be_kept(stage: Stage) -> None:
+    stage.base.staged_count = 2
+    at = stage.page()
+    at.button(key="keep-staged").click().run()
+    assert "Publish them" not in labels(at)
+    assert stage.base.staged_count == 2
+
+
+def test_a_build_that_fails_says_why(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(cancel: Any) -> Any:
+        raise CragError("Another process is building: wait for it.")
+        yield
+
+    monkeypatch.setattr(stage.base, "build", fails)
+    stage.base.change_list = [ADDED]
+    at = stage.page()
+    at.button(key="rebuild").click().run()
+    assert "Another process is building" in messages(ended(at, "build"))
+
+
+def test_an_upload_is_filed_once_and_told_about(stage: Stage, tmp_path: Path) -> None:
+    at = stage.page()
+    at.get("file_uploader")[0].upload("paper.pdf", b"%PDF-1.7 a", "application/pdf").run()
+    assert (tmp_path / "Files" / "paper.pdf").read_bytes() == b"%PDF-1.7 a"
+    (tmp_path / "Files" / "paper.pdf").unlink()
+    at.run()
+    assert not (tmp_path / "Files" / "paper.pdf").exists(), "a rerun does not file it again"
+    assert "is added" in "".join(caption.value for caption in at.caption)
+
+
+def test_a_taken_name_is_asked_about(stage: Stage, tmp_path: Path) -> None:
+    files = tmp_path / "Files"
+    files.mkdir()
+    (files / "paper.pdf").write_bytes(b"%PDF-1.7 mine")
+    at = stage.page()
+    at.get("file_uploader")[0].upload("paper.pdf", b"%PDF-1.7 other", "application/pdf").run()
+    assert (files / "paper.pdf").read_bytes() == b"%PDF-1.7 mine"
+    at.button(key="conflict-0-keep both").click().run()
+    assert (files / "paper.pdf").read_bytes() == b"%PDF-1.7 mine"
+    assert (files / "paper (2).pdf").read_bytes() == b"%PDF-1.7 other"
+    at.get("file_uploader")[0].upload("paper.pdf", b"%PDF-1.7 third", "application/pdf").run()
+    at.button(key="conflict-0-replace").click().run()
+    assert (files / "paper.pdf").read_bytes() == b"%PDF-1.7 third"
+
+
+def test_what_is_no_pdf_is_refused_with_the_reason(stage: Stage, tmp_path: Path) -> None:
+    at = stage.page()
+    at.get("file_uploader")[0].upload("page.pdf", b"<html>", "application/pdf").run()
+    assert "is not a PDF" in messages(at)
+    assert not (tmp_path / "Files" / "page.pdf").exists()
+    assert INDEXED.path in html(at)
