@@ -1,6 +1,6 @@
 """Measures retrieval, decisions and refinement on XQuAD through the real pipeline: PDFs, build, question, trace.
 
-    python bench/decisions.py --data DIR [--language en] [--seed 0] [--limit N]
+    python -m bench.decisions --data DIR [--language en] [--seed 0] [--limit N]
 
 Half of the 48 articles (chosen by the seed) are rendered as PDFs and built into a knowledge base, then the other half
 into a second one. Every question of the held-out articles (those that `train_evaluator.py` never trained on) is put to
@@ -16,10 +16,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from _xquad import Question, data_argument, half_of, holds_answer, paragraphs, questions, share
-from train_evaluator import held_out
-from xquad_pdfs import render_all
-
+from bench._xquad import Question, data_argument, half_of, holds_answer, paragraphs, questions, share
+from bench.train_evaluator import held_out
+from bench.xquad_pdfs import render_all
 from config import Settings, load_settings
 from crag.assembly import answer_now, open_house
 from crag.schema import Action, Finished, Trace
@@ -82,6 +81,11 @@ def report(name: str, found: list[Asked]) -> None:
     line(
         "answerable: the answer quotes it", sum(holds_answer(a.question, a.trace.answer) for a in covered), len(covered)
     )
+    second = [asked.trace for asked in found if len(asked.trace.decisions) == 2]
+    fresh = [len(set(t.decisions[1].documents) - set(t.decisions[0].documents)) for t in second]
+    changed = sum(t.decisions[1].action is not Action.INCORRECT for t in second)
+    mean = sum(fresh) / max(1, len(fresh))
+    print(f"  second looks {len(second)}, new documents per look {mean:.1f}, action changed by it {changed}")
     undecided = sum(not asked.trace.decisions for asked in found)
     print(f"  undecided {undecided}, errors {Counter(a.trace.error for a in found if a.trace.error)}")
     for stage in ("embed", "retrieve", "grade", "refine", "generate", "check"):

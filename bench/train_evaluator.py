@@ -1,6 +1,6 @@
 """Trains the lightweight evaluator on XQuAD as retrieved, and writes crag/data/lightweight.json.
 
-    python bench/train_evaluator.py --data DIR [--seeds 4] [--k 8] [--dry-run]
+    python -m bench.train_evaluator --data DIR [--seeds 4] [--k 8] [--dry-run]
 
 The PDFs of 48 articles are read and cut by the real loader and chunker, half of the articles (chosen by a seed) are
 indexed, every question retrieves k documents by the real fusion. So half of the questions have no answer in the
@@ -23,7 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from _xquad import (
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from bench._xquad import (
     CachedEmbedder,
     MemoryIndex,
     Question,
@@ -37,9 +40,6 @@ from _xquad import (
     questions,
     share,
 )
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-
 from config import load_settings
 from crag.embedding.base import Vectors
 from crag.embedding.loading import load_embedder
@@ -241,7 +241,7 @@ def shipped(heads: dict, means: dict, figures: dict, fingerprint: str, args: arg
         "about": "Coefficients of crag/evaluator/lightweight.py: intercept, then one per feature.",
         "data": "XQuAD en and zh (Artetxe, Ruder, Yogatama, ACL 2020; from SQuAD 1.1, Wikipedia)",
         "licence": "CC BY-SA 4.0 (data); the coefficients are derived figures",
-        "script": f"python bench/train_evaluator.py --seeds {args.seeds} --k {args.k}",
+        "script": f"python -m bench.train_evaluator --seeds {args.seeds} --k {args.k}",
         "idf_sha256": hashlib.sha256((TARGET.parent / "idf.tsv.gz").read_bytes()).hexdigest(),
         "embedder": fingerprint,
         "versions": {

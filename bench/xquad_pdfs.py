@@ -1,6 +1,6 @@
 """Renders XQuAD (240 Wikipedia paragraphs in 48 articles, English and Chinese) into one PDF per article.
 
-    python bench/xquad_pdfs.py --data DIR --out Files [--language en|zh|both] [--half SEED]
+    python -m bench.xquad_pdfs --data DIR --out Files [--language en|zh|both] [--half SEED]
 
 `--half SEED` renders only the half of the articles that the seed chooses, so that the questions of the others are
 not covered. Real text layers, A4, two typefaces: what a user's own PDFs look like, with known answers.
@@ -16,7 +16,8 @@ from itertools import groupby
 from pathlib import Path
 
 import pymupdf
-from _xquad import Paragraph, data_argument, half_of, paragraphs
+
+from bench._xquad import Paragraph, data_argument, half_of, paragraphs
 
 CSS = "body { font-family: serif; font-size: 10.5pt; line-height: 1.35 } h1 { font-size: 18pt } p { margin: 0 0 9pt 0 }"
 PAGE = pymupdf.paper_rect("a4")

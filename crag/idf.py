@@ -1,6 +1,6 @@
 """How rare words are: a frozen idf table, and the content words of a question weighed by it.
 
-The table (`crag/data/idf.tsv.gz`, made by `bench/idf_table.py`) ships with the evaluator, so that a grade never
+The table (`crag/data/idf.tsv.gz`, made by `python -m bench.idf_table`) ships with the evaluator, so that a grade never
 depends on what else lies in the knowledge base. English words are cut to 6 letters, Chinese is character bigrams.
 """
 

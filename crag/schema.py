@@ -402,7 +402,8 @@ class BuildStarted(Frozen):
 
 
 class FileProgress(Frozen):
-    """`stage` is reading, embedding or staged; `done` of `total` counts pages while reading, passages after."""
+    """File `index` (from 1) of `files`. `stage` is reading, embedding or staged; `done` of `total` counts pages while
+    reading, passages after."""
 
     kind: Literal["file_progress"] = "file_progress"
     path: str

@@ -16,7 +16,7 @@ CJK = (
 
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CJK_CHAR = re.compile(rf"[{CJK}]")
-_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(rf"[^\W\d_{CJK}]+")
 _CJK_STOP = re.compile(r"([。！？!?][”’」』）)\]]*+)(?=\S)")
 
 
@@ -31,9 +31,12 @@ def is_cjk(text: str) -> bool:
 
 
 def language(text: str) -> str:
-    """`zh` where at least a fifth of the letters are Han, kana or hangul, otherwise `en`."""
-    letters = len(_LETTER.findall(text))
-    return "zh" if letters and len(_CJK_CHAR.findall(text)) / letters >= 0.2 else "en"
+    """`zh` where at least as many Han, kana or hangul characters stand as words of other scripts, otherwise `en`.
+
+    So a Chinese question with English terms is Chinese, and an English one about a Chinese word is English.
+    """
+    cjk = len(_CJK_CHAR.findall(text))
+    return "zh" if cjk and cjk >= len(_WORD.findall(text)) else "en"
 
 
 def tokens(text: str) -> list[str]:

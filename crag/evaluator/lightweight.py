@@ -1,7 +1,7 @@
 """The lightweight evaluator: calibrated logistic regressions over similarities and shared words; no model call.
 
 The paper fine-tunes T5-large (0.77 B) for this; here two heads, one for documents and one for strips, stand on the
-vectors that retrieval needs anyway. Coefficients: `crag/data/lightweight.json`, from `bench/train_evaluator.py`.
+vectors that retrieval needs anyway. Coefficients: `crag/data/lightweight.json`, from `python -m bench.train_evaluator`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Vector = npt.NDArray[np.float32]
 
 
 class Calibration(BaseModel):
-    """What `bench/train_evaluator.py` found, for one embedding engine; further fields of the file say how."""
+    """What `python -m bench.train_evaluator` found, for one embedding engine; further fields of the file say how."""
 
     heads: dict[str, dict[str, list[float]]]
     """By language ("en", "zh", or "crossed" where question and document differ) and by "document" or "strip": the
@@ -95,7 +95,7 @@ class LightweightEvaluator:
         if embedder.dimension != dimension:
             raise ConfigurationError(
                 f"The lightweight evaluator is calibrated for vectors of {dimension} numbers, this embedding has "
-                f"{embedder.dimension}: use the embedded embedding, or calibrate it with bench/train_evaluator.py."
+                f"{embedder.dimension}: use the embedded embedding, or calibrate it with python -m bench.train_evaluator."
             )
         self.version = hashlib.sha256(shipped + embedder.fingerprint.encode()).hexdigest()[:12]
         self._embedder = embedder
@@ -137,10 +137,11 @@ class LightweightEvaluator:
                     vectors.update(self._embed({i: t for i, t in _texts(document) if i not in vectors}))
                 except CragError as error:
                     causes[document.id] = str(error)
-        self._save(documents, missing, vectors)
+        unusable = {id_ for id_, vector in vectors.items() if not np.isfinite(vector).all()}
         for document in documents:
-            if any(not np.isfinite(vectors[id_]).all() for id_, _ in _texts(document) if id_ in vectors):
+            if any(id_ in unusable for id_, _ in _texts(document)):
                 causes[document.id] = UNUSABLE
+        self._save(documents, {id_: vectors[id_] for id_ in missing if id_ in vectors and id_ not in unusable})
         return vectors, causes
 
     def _embed(self, texts: Mapping[str, str]) -> dict[str, Vector]:
@@ -154,11 +155,12 @@ class LightweightEvaluator:
             log.warning("stored vectors could not be read; embedding again", exc_info=True)
             return {}
 
-    def _save(self, documents: Sequence[Document], missing: Mapping[str, str], vectors: Mapping[str, Vector]) -> None:
+    def _save(self, documents: Sequence[Document], fresh: Mapping[str, Vector]) -> None:
+        """Keeps the vectors of strips that were made just now."""
         by_content: dict[str, dict[str, Vector]] = {}
         for document in documents:
-            fresh = {s.id: vectors[s.id] for s in document.strips if s.id in missing and s.id in vectors}
-            by_content.setdefault(document.content, {}).update(fresh)
+            strips = {strip.id: fresh[strip.id] for strip in document.strips if strip.id in fresh}
+            by_content.setdefault(document.content, {}).update(strips)
         for content, strips in by_content.items():
             try:
                 if self._known and strips:
@@ -233,7 +235,7 @@ def _reason(asked: Asked, text: str, best: float, key: str, same: bool) -> str:
     ):
         if codes:
             said.append(texts[name].format(codes=", ".join(code.upper() for code in codes[:3])))
-    return texts["joint"].join([*said, texts[key].format(best=best)])
+    return texts["joint"].join([*said, texts[key].format(best=max(best, 0.0))])
 
 
 def _texts(document: Document) -> list[tuple[str, str]]:

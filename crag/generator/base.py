@@ -14,5 +14,8 @@ class Generator(Protocol):
     name: str
 
     def stream(self, question: str, knowledge: Knowledge) -> AsyncGenerator[str]:
-        """Pieces of the answer as they come; closing it ends the work behind it. `knowledge.sources` is never empty. Raises `GenerationError`."""
+        """Pieces of the answer as they come; closing it ends the work behind it. Raises `GenerationError`.
+
+        `knowledge.sources` is never empty.
+        """
         ...

@@ -22,11 +22,11 @@ def draw(
 ) -> None:
     """The middle of the page."""
     turns = list(conversation.turns) if conversation else []
-    running = bool(turns) and turns[-1].job.running
+    running = {turn.job.id for turn in turns if turn.job.running}  # read once: what is drawn as running ends in a rerun
     st.chat_input(
         t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
         key="question",
-        disabled=running or overview.empty,
+        disabled=bool(running) or overview.empty,
         max_chars=LONGEST_QUESTION,
         on_submit=_submit,
         args=(process, conversation, settings),
@@ -40,7 +40,14 @@ def draw(
             _ask(process, None, question, settings)
             st.rerun()
         for turn in turns:
-            _turn(process, conversation, turn, turn is turns[-1], settings, t)
+            last = turn is turns[-1]
+            with st.chat_message("user", avatar=YOU):
+                st.html(f"<div class='crag-text crag-question'>{safe.in_html(turn.question)}</div>")
+            with st.chat_message("assistant", avatar=CRAG):
+                if turn.job.id in running:
+                    _follow(turn, t)
+                else:
+                    _ended(process, conversation, turn, last, settings, t)
 
 
 def _submit(process: Process, conversation: Conversation | None, settings: Settings) -> None:
@@ -52,29 +59,23 @@ def _ask(process: Process, conversation: Conversation | None, question: str, set
         state.show(process.ask(conversation.id if conversation else None, question.strip(), settings))
 
 
-def _turn(
+def _ended(
     process: Process, conversation: Conversation | None, turn: Turn, last: bool, settings: Settings, t: Texts
 ) -> None:
-    with st.chat_message("user", avatar=YOU):
-        st.html(f"<div class='crag-text crag-question'>{safe.in_html(turn.question)}</div>")
-    with st.chat_message("assistant", avatar=CRAG):
-        if turn.job.running:
-            _follow(turn, t)
-            return
-        trace = turn.trace
-        if trace is not None:
-            answer.draw(trace, t)
-        nothing = turn.job.state is JobState.FAILED or trace is None or trace.error is not None
-        if turn.job.state is JobState.FAILED:
-            st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
-        if nothing and last and conversation is not None:
-            st.button(
-                t("try_again"),
-                key=f"again-{turn.job.id}",
-                icon=":material/refresh:",
-                on_click=process.ask_again,
-                args=(conversation, turn, settings),
-            )
+    """A turn that has finished, was stopped or failed; the last one can be tried again where it led to nothing."""
+    trace = turn.trace
+    if trace is not None:
+        answer.draw(trace, t)
+    if turn.job.state is JobState.FAILED:
+        st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
+    if last and conversation is not None and (trace is None or trace.error is not None):
+        st.button(
+            t("try_again"),
+            key=f"again-{turn.job.id}",
+            icon=":material/refresh:",
+            on_click=process.ask_again,
+            args=(conversation, turn, settings),
+        )
 
 
 @st.fragment(run_every=TICK)

@@ -77,10 +77,10 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
     if overview.error:
         st.error(safe.in_markdown(overview.error), icon=":material/error:")
     if not overview.empty:
-        st.caption(t("kb_size", files=len(overview.indexed), passages=overview.passages))
+        st.caption(t("kb_size", n=len(overview.indexed), passages=overview.passages))
     uploading.draw(process.settings, t)
     job = process.runtime.latest("build")
-    if job is not None and job.running:
+    if job is not None and overview.building:  # as it was when the rest was read: the follower ends in a rerun
         _follow(job, t)
         return
     _preview(process, overview, t)
@@ -97,10 +97,10 @@ def _follow(job: Job[BuildEvent], t: Texts) -> None:
     with st.container(key="building"):
         current = view.current
         if current is None:
-            st.progress(view.share, text=t("build_finishing" if view.files else "build_starting"))
+            st.progress(view.share, text=t("build_finishing" if view.finished else "build_starting"))
         else:
             file = safe.in_markdown(current.path)
-            st.progress(view.share, text=t("build_file", n=current.index, of=view.files, file=file))
+            st.progress(view.share, text=t("build_file", n=view.passed + 1, of=max(1, len(view.to_do)), file=file))
             stage = t(f"stage_{current.stage}", done=current.done, total=current.total)
             reads = current.stage == "reading" and current.pages_per_second > 0
             st.caption(f"{stage} · {t('pages_per_second', rate=current.pages_per_second)}" if reads else stage)
@@ -214,7 +214,7 @@ def _lines(rows: list[FileRow], t: Texts) -> None:
     lines = []
     for row in rows[:MOST_LINES]:
         kind = "failed" if row.error else "warned" if row.warnings else "ok"
-        numbers = "" if row.error else t("file_numbers", pages=row.pages, passages=row.passages)
+        numbers = "" if row.error else t("file_numbers", pages=row.pages, n=row.passages)
         notes = [note for note in (numbers, row.error or "", *row.warnings) if note]
         said = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
         label = safe.in_html(t(f"file_{kind}"))

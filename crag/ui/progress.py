@@ -68,41 +68,47 @@ def turn_view(events: Iterable[TurnEvent]) -> TurnView:
 
 @dataclass
 class BuildView:
-    """How far a build has come. `share` in [0, 1]; `files` is how many it works on."""
+    """How far a build has come."""
 
-    files: int = 0
+    to_do: tuple[str, ...] = ()
+    """Paths of the added and changed files, in the order in which they are read."""
+    passed: int = 0
+    """So many of them are done; what was known under another name is passed over in silence."""
     finished: list[FileRow] = field(default_factory=list)
     current: FileProgress | None = None
     end: BuildFinished | None = None
 
     @property
     def share(self) -> float:
+        """In [0, 1]; only grows."""
         if self.end is not None:
             return 1.0
-        return min(1.0, (len(self.finished) + self._of_current()) / self.files) if self.files else 0.0
+        return min(1.0, (self.passed + self._of_current()) / len(self.to_do)) if self.to_do else 0.0
 
     def _of_current(self) -> float:
         if self.current is None:
             return 0.0
         part = self.current.done / self.current.total if self.current.total else 0.0
-        return {"reading": READING_SHARE * part, "embedding": READING_SHARE + (1 - READING_SHARE) * part}.get(
-            self.current.stage, 1.0
-        )
+        stages = {"reading": READING_SHARE * part, "embedding": READING_SHARE + (1 - READING_SHARE) * part}
+        return stages.get(self.current.stage, 1.0)
 
 
 def build_view(events: Iterable[BuildEvent]) -> BuildView:
     view = BuildView()
+    place: dict[str, int] = {}
     for event in events:
         match event:
             case BuildStarted():
-                view.files = sum(change.state in (FileState.ADDED, FileState.CHANGED) for change in event.changes)
+                states = (FileState.ADDED, FileState.CHANGED)
+                view.to_do = tuple(change.path for change in event.changes if change.state in states)
+                place = {path: i for i, path in enumerate(view.to_do)}
             case FileProgress():
-                view.files, view.current = event.files, event
+                view.current = event
+                view.passed = place.get(event.path, view.passed)
             case FileFinished():
-                view.files = event.files
+                view.current = None
                 view.finished.append(event.row)
-                if view.current is not None and view.current.path == event.row.path:
-                    view.current = None
+                view.passed = max(view.passed, place.get(event.row.path, -1) + 1)
             case BuildFinished():
                 view.end = event
     return view

@@ -39,7 +39,7 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
         "CRAG 在回答之前先评估找到的证据，并展示答案为什么可信。",
     ),
     "examples": ("For example", "例如"),
-    "example": ("What does the section “{heading}” say?", "“{heading}”这一节讲了什么？"),
+    "example": ("What about “{heading}”?", "“{heading}”讲了什么？"),
     # conversation
     "new": ("New", "新对话"),
     "ask": ("Ask about your documents", "就您的文档提问"),
@@ -155,7 +155,10 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     "stage_again": ("second look: {stage}", "再次检索：{stage}"),
     # knowledge base
     "knowledge_base": ("Knowledge base", "知识库"),
-    "kb_size": ("{files} files · {passages:,} passages", "{files} 个文件 · {passages:,} 个段落"),
+    "kb_size": (
+        "{n} file · {passages:,} passages|{n} files · {passages:,} passages",
+        "{n} 个文件 · {passages:,} 个段落",
+    ),
     "add_pdfs": ("Add PDFs", "添加 PDF"),
     "add_pdfs_help": (
         "They are stored in the folder {folder}. You can put PDFs there yourself as well.",
@@ -196,7 +199,7 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     "file_ok": ("indexed", "已索引"),
     "file_warned": ("indexed with warnings", "已索引，有警告"),
     "file_failed": ("not indexed", "未索引"),
-    "file_numbers": ("{pages} p. · {passages} passages", "{pages} 页 · {passages} 个段落"),
+    "file_numbers": ("{pages} p. · {n} passage|{pages} p. · {n} passages", "{pages} 页 · {n} 个段落"),
     "and_more": ("and {n} more", "另有 {n} 个"),
     # upload
     "upload_saved": ("{file} is added: rebuild to ask it.", "已添加 {file}：重建后即可提问。"),

@@ -13,7 +13,7 @@ from conftest import Write, built, pdf_bytes
 from hashing import HashingEmbedder
 
 from crag.errors import PdfError
-from crag.knowledge_base import builder, workers
+from crag.knowledge_base import usability, workers
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.pdf_loader import read_head
 from crag.schema import FileState
@@ -179,9 +179,9 @@ def test_a_dynamic_form_says_that_it_cannot_be_read(files: Path) -> None:
 
 
 def test_page_numbers_are_listed_briefly() -> None:
-    assert builder._numbers([3]) == "page 3"
-    assert builder._numbers([1, 2, 3, 7]) == "pages 1-3, 7"
-    assert builder._numbers(list(range(1, 40, 2))).endswith("15 and 12 more")
+    assert usability._numbers([3]) == "page 3"
+    assert usability._numbers([1, 2, 3, 7]) == "pages 1-3, 7"
+    assert usability._numbers(list(range(1, 40, 2))).endswith("15 and 12 more")
 
 
 @pytest.mark.full

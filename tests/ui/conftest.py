@@ -34,8 +34,9 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
                 yield event
             while not made.goes_on.is_set() and not job.stopping.is_set():
                 await asyncio.to_thread(made.goes_on.wait, 0.01)
-            if job.stopping.is_set() and isinstance(last, Finished):
-                last = Finished(trace=last.trace.model_copy(update={"stopped": True, "answer": "From your docu"}))
+            if isinstance(last, Finished):
+                stopped = {"stopped": True, "answer": "From your docu"} if job.stopping.is_set() else {}
+                last = Finished(trace=last.trace.model_copy(update={"turn_id": job.id, **stopped}))
             yield last
 
         return source

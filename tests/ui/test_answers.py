@@ -21,7 +21,7 @@ from ui_stage import (
 )
 
 from crag.errors import CragError
-from crag.ui import state
+from crag.ui import chat, state
 
 PANELS = ("documents", "refined_context", "second_look", "timing")
 
@@ -161,3 +161,37 @@ def test_a_chinese_browser_gets_a_chinese_page(stage: Stage, monkeypatch: pytest
     at = answered(stage)
     assert any("正确" in message.value for message in at.markdown)
     assert "新对话" in labels(at)
+
+
+def test_a_turn_that_ends_while_the_page_is_drawn_does_not_leave_the_box_shut(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.goes_on.clear()
+    at = stage.page()
+    original = chat.safe.in_html
+
+    def ends_meanwhile(text: str) -> str:
+        stage.goes_on.set()
+        job = state.process().runtime.latest("turn")
+        assert job is not None
+        list(job.follow(timeout=5))
+        return original(text)
+
+    monkeypatch.setattr(chat.safe, "in_html", ends_meanwhile)
+    at = ask(at)
+    assert not at.chat_input[0].disabled
+    assert "Stop" not in labels(at)
+
+
+def test_two_turns_at_once_in_one_conversation_are_both_followed(stage: Stage) -> None:
+    stage.goes_on.clear()
+    at = ask(stage.page(), "first question")
+    process = state.process()
+    process.ask("".join(at.query_params["c"]), "second question", process.settings)
+    at.run()
+    assert labels(at).count("Stop") == 2
+    stage.goes_on.set()
+    at = ended(at)
+    assert "Stop" not in labels(at)
+    assert html(at).count("crag-answer") == 2
+    assert not at.exception

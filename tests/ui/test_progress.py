@@ -43,3 +43,14 @@ def test_the_share_of_a_build_only_grows_and_ends_at_one() -> None:
 def test_a_build_with_nothing_to_do_has_no_share_until_it_ends() -> None:
     log = [BuildStarted(changes=()), BuildFinished(version=1, published=True)]
     assert [build_view(log[:n]).share for n in (0, 1, 2)] == [0.0, 0.0, 1.0]
+
+
+def test_files_that_are_known_already_do_not_count() -> None:
+    names = {"a": FileState.UNCHANGED, "b": FileState.ADDED, "c": FileState.ADDED, "d": FileState.REMOVED}
+    log = [
+        BuildStarted(changes=tuple(FileChange(path=path, state=state) for path, state in names.items())),
+        FileProgress(path="c", index=3, files=3, stage="embedding", done=1, total=2),
+    ]
+    view = build_view(log)
+    assert (view.to_do, view.passed) == (("b", "c"), 1)
+    assert 0.5 < view.share < 1

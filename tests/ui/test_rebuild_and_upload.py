@@ -21,16 +21,18 @@ from crag.errors import CragError
 from crag.schema import (
     BuildFinished,
     BuildStarted,
+    FileChange,
     FileFinished,
     FileProgress,
     FileRow,
+    FileState,
 )
 from crag.ui import state
 
 
 def build_script(error: str | None = None) -> list[Any]:
     return [
-        BuildStarted(changes=(ADDED,)),
+        BuildStarted(changes=(FileChange(path="bad.pdf", state=FileState.ADDED), ADDED)),
         FileFinished(row=FileRow(path="bad.pdf", content="b", error=error), index=1, files=2),
         FileProgress(path="new.pdf", index=2, files=2, stage="reading", done=8, total=40, pages_per_second=31.4),
         BuildFinished(version=2, published=True, files=1, failed=int(bool(error)), seconds=3.0),
@@ -132,3 +134,22 @@ def test_what_is_no_pdf_is_refused_with_the_reason(stage: Stage, tmp_path: Path)
     assert "is not a PDF" in messages(at)
     assert not (tmp_path / "Files" / "page.pdf").exists()
     assert INDEXED.path in html(at)
+
+
+def test_a_build_that_ends_while_the_page_is_drawn_leaves_a_whole_page(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = start_build(stage)
+    original = stage.base.rows
+
+    def ends_meanwhile() -> list[FileRow]:
+        stage.base.goes_on.set()
+        job = state.process().runtime.latest("build")
+        assert job is not None
+        list(job.follow(timeout=5))
+        return original()
+
+    monkeypatch.setattr(stage.base, "rows", ends_meanwhile)
+    at.run()
+    assert not at.get("progress")
+    assert "rebuild" in [button.key for button in at.button]

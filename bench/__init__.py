@@ -1,0 +1,1 @@
+"""Measurements: each module prints its figures; run as `python -m bench.NAME`."""
