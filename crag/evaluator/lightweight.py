@@ -95,7 +95,7 @@ class LightweightEvaluator:
         if embedder.dimension != dimension:
             raise ConfigurationError(
                 f"The lightweight evaluator is calibrated for vectors of {dimension} numbers, this embedding has "
-                f"{embedder.dimension}: use the embedded embedding, or calibrate it with python -m bench.train_evaluator."
+                f"{embedder.dimension}: use the embedded embedding, or calibrate it again."
             )
         self.version = hashlib.sha256(shipped + embedder.fingerprint.encode()).hexdigest()[:12]
         self._embedder = embedder

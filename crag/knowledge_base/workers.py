@@ -65,9 +65,13 @@ class Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def _end(self) -> None:
         if self._pool is not None:
             self._pool.stop()  # type: ignore[no-untyped-call]
             self._pool.join()
+            self._pool = None
 
     def read(
         self, path: Path, content: str, fingerprint: str, cancel: threading.Event
@@ -99,6 +103,26 @@ class Workers:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> R:
+        """The result of `function` from a worker. A worker that dies between two tasks takes pebble's whole pool
+        with it, which is nobody's fault: a fresh pool is tried once."""
+        try:
+            return self._attempt(what, slices, cancel, function, *args, **kwargs)
+        except BrokenProcessPool:
+            self._end()
+        try:
+            return self._attempt(what, slices, cancel, function, *args, **kwargs)
+        except BrokenProcessPool as error:
+            raise KnowledgeBaseError(f"The PDF reader cannot be started ({error}): reinstall pymupdf.") from error
+
+    def _attempt(
+        self,
+        what: str,
+        slices: int,
+        cancel: threading.Event,
+        function: Callable[P, R],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> R:
         limit = self._timeout * slices
         if self._pool is None:
             self._pool = pebble.ProcessPool(
@@ -111,7 +135,7 @@ class Workers:
                 raise CancelledError
         try:
             result: R = future.result()
-        except PdfError:
+        except (PdfError, BrokenProcessPool):
             raise
         except TimeoutError:
             raise TransientPdfError(
@@ -122,8 +146,6 @@ class Workers:
             raise TransientPdfError(f"The PDF reader crashed while {what}: print the file to PDF again.") from None
         except MemoryError:
             raise PdfError(f"It needs too much memory ({what}): split it or print it to PDF again.") from None
-        except BrokenProcessPool as error:
-            raise KnowledgeBaseError(f"The PDF reader cannot be started ({error}): reinstall pymupdf.") from error
         except Exception as error:  # whatever a hostile file provokes, it costs that file only
             _log.exception("unexpected error while %s", what)
             raise PdfError(f"It cannot be read ({type(error).__name__} while {what}): print it to PDF again.") from None

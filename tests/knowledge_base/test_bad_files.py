@@ -7,6 +7,7 @@ import os
 import time
 from pathlib import Path
 
+import psutil
 import pymupdf
 import pytest
 from conftest import Write, built, pdf_bytes
@@ -216,3 +217,16 @@ def _as_expected(entry: dict[str, str], row: object) -> bool:
     if entry["category"] == "empty":
         return "no text" in error
     return error == "" or "slow" in entry["file"]
+
+
+def test_a_reader_that_dies_between_two_files_is_started_again(files: Path, tmp_path: Path, write: Write) -> None:
+    for name in ("a", "b", "c"):
+        write(f"{name}.pdf", f"Text of the {name} file.")
+    base = KnowledgeBase(files, tmp_path / "chroma_db", HashingEmbedder())
+    for event in base.build():
+        if event.kind == "file_finished":
+            for worker in psutil.Process().children(recursive=True):
+                if "spawn_main" in " ".join(worker.cmdline()):
+                    worker.kill()
+    assert [row.error for row in base.rows()] == [None, None, None]
+    base.close()

@@ -180,7 +180,7 @@ def test_another_embedding_builds_a_new_generation_and_the_old_folder_goes(
     other = KnowledgeBase(files, chroma, HashingEmbedder("another-64"))
     cancel = threading.Event()
     for event in other.build(cancel):
-        if event.kind == "file_finished" and event.index == 1:
+        if event.kind == "file_finished" and event.index == 2:
             cancel.set()
     assert event.kind == "build_finished"
     assert not event.published
