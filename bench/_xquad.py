@@ -149,8 +149,7 @@ def _key(kind: str, text: str) -> str:
 
 def documents_of(data: Path, language: str) -> dict[str, list[Document]]:
     """The passages of each article (by its id), as the real loader and chunker cut them from its PDF."""
-    from xquad_pdfs import render_all
-
+    from bench.xquad_pdfs import render_all
     from crag.knowledge_base.chunker import chunk
     from crag.knowledge_base.page_text import compose
     from crag.knowledge_base.pdf_loader import read_head, read_pages

@@ -186,6 +186,7 @@ def report(name: str, heads: dict[str, list[float]], examples: Sequence[Case]) -
         "missing_correct": sum(best[id(c)] >= 0.7 for c in missing) / len(missing),
         "missing_incorrect": sum(best[id(c)] < 0.3 for c in missing) / len(missing),
         "answer_kept": kept / len(covered),
+        "answer_quoted": sum(_kept(c, heads, top=3) for c in covered) / len(covered),
     }
     print(f"{name}: {len(test)} held-out cases, {len(pairs)} documents")
     print("  " + "  ".join(f"{key} {value:.3f}" for key, value in figures.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from config import Settings
 from crag.embedding.base import Embedder
 from crag.embedding.loading import load_embedder
+from crag.errors import CragError
 from crag.evaluator.base import Evaluator
 from crag.evaluator.lightweight import LightweightEvaluator
 from crag.generator.extractive import ExtractiveGenerator
@@ -17,6 +19,8 @@ from crag.pipeline import Parts, answer
 from crag.runtime import Job
 from crag.schema import TurnEvent
 from crag.search.rewriter import keywords
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[str, float], None]
 """A sentence about what is being prepared, and its share done in [0, 1]."""
@@ -44,6 +48,14 @@ class House:
             fusion_constant=settings.fusion_constant,
             notices=self.notices,
         )
+
+    def warm_up(self) -> None:
+        """Opens what the first question would otherwise wait for; an index that cannot be asked is left alone."""
+        try:
+            with self.knowledge_base.snapshot() as index:
+                index.dense(self.embedder.embed_query(""), 1)
+        except CragError as error:
+            log.info("not warmed up: %s", error)
 
     def close(self) -> None:
         self.knowledge_base.close()

@@ -85,9 +85,14 @@ class Process:
 
         def source(job: Job[Opening]) -> Iterator[Opening]:
             self.house = open_house(self.settings, lambda text, share: job.append(Opening(text, share)))
+            self.runtime.start_blocking("warm up", self._warm_up)
             yield Opening("", 1.0)
 
         return self.runtime.start_blocking("open", source)
+
+    def _warm_up(self, _: Job[Opening]) -> Iterator[Opening]:
+        self._opened().warm_up()
+        return iter(())
 
     def build(self) -> Job[BuildEvent]:
         """Rebuilds what has changed in Files/; joins the build that runs."""

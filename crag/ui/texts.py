@@ -81,8 +81,8 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     # documents
     "rank": ("#", "#"),
     "file": ("file", "文件"),
-    "page": ("page", "页"),
     "score": ("score", "得分"),
+    "pages": ("p. {pages}", "第 {pages} 页"),
     "verdict": ("verdict", "判定"),
     "reason": ("reason", "理由"),
     "no_documents": ("Nothing was retrieved.", "没有检索到任何文档。"),

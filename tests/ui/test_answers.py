@@ -69,12 +69,24 @@ def test_each_action_has_its_badge_its_sentence_and_all_panels(
 
 def test_the_documents_panel_shows_rank_file_page_score_verdict_and_reason(stage: Stage) -> None:
     stage.turn = events([0.91, None, 0.42])
-    table = open_panel(answered(stage), "documents").dataframe[0].value
-    assert list(table["rank"]) == [1, 2, 3]
-    assert list(table["file"]) == ["dense passage retrieval.pdf", "检索增强.pdf", "tables.pdf"]
-    assert list(table["verdict"]) == ["relevant", "ungraded", "partial"]
-    assert table["score"].isna().tolist() == [False, True, False]
-    assert table["reason"][1] == "the engine stopped"
+    rows = html(open_panel(answered(stage), "documents")).split("<tr class='crag-")[1:]
+    assert [row.split("'")[0] for row in rows] == ["relevant", "ungraded", "partial"]
+    for rank, (row, file) in enumerate(
+        zip(rows, ["dense passage retrieval.pdf", "检索增强.pdf", "tables.pdf"], strict=True), 1
+    ):
+        assert f"'crag-rank-cell'>{rank}<" in row
+        assert f"{file}<small>p. " in row
+    assert "0.91<div class='crag-bar' style='--score:0.9100;--lower:0.3000;--upper:0.7000'" in rows[0]
+    assert "crag-bar" not in rows[1], "what is ungraded has no score"
+    assert "<summary>the engine stopped</summary>" in rows[1]
+
+
+def test_the_text_of_a_document_unfolds_under_its_reason_and_is_inert(stage: Stage) -> None:
+    stage.turn = events([0.91])
+    shown = html(open_panel(answered(stage), "documents"))
+    assert "<div class='crag-text'>" in shown
+    assert "<script" not in shown
+    assert "<img" not in shown
 
 
 def test_the_refined_context_shows_every_strip_and_what_the_generator_read(stage: Stage) -> None:
@@ -93,7 +105,7 @@ def test_the_second_look_shows_query_and_both_decisions(stage: Stage) -> None:
     at = open_panel(answered(stage), "second_look")
     assert at.code[0].value == "batch size retriever"
     assert html(at).count("<b>Incorrect</b>") == 2
-    assert len(at.dataframe[0].value) == 5
+    assert html(at).count("'crag-rank-cell'") == 5
 
 
 def test_where_nothing_was_graded_there_is_no_action_but_a_retry(stage: Stage) -> None:

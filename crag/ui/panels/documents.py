@@ -9,6 +9,7 @@ import altair as alt
 import streamlit as st
 
 from crag.schema import GradedDocument, Thresholds, Trace, Verdict
+from crag.ui import safe
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
 from crag.ui.texts import Texts
 
@@ -25,36 +26,47 @@ def draw(trace: Trace, texts: Texts) -> None:
     graded = [document for document in trace.documents if document.score is not None]
     if graded:
         st.altair_chart(plot(trace.documents, trace.thresholds, texts), alt=texts("plot_alt"))
-    show_table(trace.documents, texts)
+    show_table(trace.documents, trace.thresholds, texts)
     ungraded = len(trace.documents) - len(graded)
     if ungraded:
         st.caption(f":material/help: {texts('ungraded_help', n=ungraded)}")
 
 
-def show_table(documents: tuple[GradedDocument, ...], texts: Texts) -> None:
-    """Rank, file, pages, score, verdict, reason; what is ungraded has no score, and its cause as the reason."""
-    table = {
-        "rank": list(range(1, len(documents) + 1)),
-        "file": [document.file for document in documents],
-        "page": [pages(document.pages) for document in documents],
-        "score": [document.score for document in documents],
-        "verdict": [texts(document.verdict) for document in documents],
-        "reason": [document.reason or document.cause or "" for document in documents],
-    }
-    column = st.column_config
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config={
-            "rank": column.NumberColumn(texts("rank"), width=36),
-            "file": column.TextColumn(texts("file"), width=130),
-            "page": column.TextColumn(texts("page"), width=48),
-            "score": column.ProgressColumn(texts("score"), min_value=0.0, max_value=1.0, format="%.2f", width=100),
-            "verdict": column.TextColumn(texts("verdict"), width=84),
-            "reason": column.TextColumn(texts("reason"), width=440),
-        },
-        alt=texts("table_alt"),
+def show_table(documents: tuple[GradedDocument, ...], thresholds: Thresholds, texts: Texts) -> None:
+    """Rank, file, pages, score against both thresholds, verdict, reason; the text itself unfolds under the reason.
+
+    What is ungraded has no score, and its cause as the reason.
+    """
+    names = ("rank", "file", "score", "verdict", "reason")
+    head = "".join(f"<th scope='col'>{safe.in_html(texts(name))}</th>" for name in names)
+    rows = "".join(_row(rank, document, thresholds, texts) for rank, document in enumerate(documents, 1))
+    label = safe.in_html(texts("table_alt"))
+    st.html(f"<table class='crag-documents' aria-label='{label}'><thead><tr>{head}</tr></thead>{rows}</table>")
+
+
+def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Texts) -> str:
+    heading = f"<strong>{safe.in_html(document.heading)}</strong> " if document.heading else ""
+    cells = (
+        ("rank", str(rank)),
+        ("file", f"{safe.in_html(document.file)}<small>{texts('pages', pages=pages(document.pages))}</small>"),
+        ("score", _bar(document, thresholds, texts)),
+        ("verdict", f"<span class='crag-verdict'>{safe.in_html(texts(document.verdict))}</span>"),
+        (
+            "reason",
+            f"<details><summary>{safe.in_html(document.reason or document.cause or '')}</summary>"
+            f"<div class='crag-text'>{heading}{safe.in_html(document.text)}</div></details>",
+        ),
     )
+    inside = "".join(f"<td class='crag-{name}-cell'>{cell}</td>" for name, cell in cells)
+    return f"<tr class='crag-{document.verdict}'>{inside}</tr>"
+
+
+def _bar(document: GradedDocument, thresholds: Thresholds, texts: Texts) -> str:
+    """The score as a bar; two marks stand for the thresholds."""
+    if document.score is None:
+        return texts("no_score")
+    places = f"--score:{document.score:.4f};--lower:{thresholds.lower:.4f};--upper:{thresholds.upper:.4f}"
+    return f"{document.score:.2f}<div class='crag-bar' style='{places}'><i></i><b></b><b></b></div>"
 
 
 def pages(numbers: tuple[int, ...]) -> str:

@@ -27,4 +27,4 @@ def draw(trace: Trace, texts: Texts) -> None:
         found = tuple(document for document in trace.documents if document.id in ids)
         st.caption(texts("second_documents", n=len(found)))
         if found:
-            show_table(found, texts)
+            show_table(found, trace.thresholds, texts)
