@@ -21,7 +21,8 @@ from bench.train_evaluator import held_out
 from bench.xquad_pdfs import render_all
 from config import Settings, load_settings
 from crag.assembly import answer_now, open_house
-from crag.schema import Action, Finished, Trace
+from crag.events import Finished
+from crag.schema import Action, Trace
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,9 @@ from crag.assembly import House, open_house
 from crag.embedding.loading import load_embedder
 from crag.evaluator.base import KnownVectors
 from crag.evaluator.lightweight import LightweightEvaluator
+from crag.events import Refined
 from crag.pipeline import Parts, answer
-from crag.schema import Document, Refined
+from crag.schema import Document
 
 
 class WithoutStrips:

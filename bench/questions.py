@@ -18,7 +18,8 @@ from pathlib import Path
 
 from config import ROOT, load_settings
 from crag.assembly import House, answer_now, open_house
-from crag.schema import FileFinished, Finished, Trace
+from crag.events import FileFinished, Finished
+from crag.schema import Trace
 
 HERE = Path(__file__).resolve().parent
 

@@ -13,11 +13,11 @@ from crag.embedding.loading import load_embedder
 from crag.errors import CragError
 from crag.evaluator.base import Evaluator
 from crag.evaluator.lightweight import LightweightEvaluator
+from crag.events import TurnEvent
 from crag.generator.extractive import ExtractiveGenerator
 from crag.knowledge_base.base import KnowledgeBase
 from crag.pipeline import Parts, answer
 from crag.runtime import Job
-from crag.schema import TurnEvent
 from crag.search.rewriter import keywords
 
 log = logging.getLogger(__name__)

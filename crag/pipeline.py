@@ -14,6 +14,7 @@ from crag.action_trigger import decide
 from crag.embedding.base import Embedder
 from crag.errors import CragError
 from crag.evaluator.base import Evaluator
+from crag.events import Decided, Finished, Graded, Refined, Retrieved, Rewritten, Token, TurnEvent
 from crag.generator.base import Generator
 from crag.generator.citations import check
 from crag.generator.not_covered import not_covered
@@ -23,24 +24,16 @@ from crag.runtime import in_pool
 from crag.schema import (
     Action,
     CitationCheck,
-    Decided,
     Decision,
     Document,
     DocumentGrade,
     EvaluatorName,
     Fate,
-    Finished,
-    Graded,
     GradedDocument,
     GradedStrip,
     Knowledge,
-    Refined,
-    Retrieved,
-    Rewritten,
     Thresholds,
-    Token,
     Trace,
-    TurnEvent,
 )
 from crag.text import language
 

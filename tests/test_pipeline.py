@@ -8,26 +8,10 @@ import numpy as np
 import pytest
 
 from crag.errors import CragError, EmptyIndexError, GenerationError
+from crag.events import Decided, Finished, Refined, Retrieved, Rewritten, Token, TurnEvent
 from crag.generator.extractive import ExtractiveGenerator
 from crag.pipeline import LONGEST_QUESTION, Parts, answer
-from crag.schema import (
-    Action,
-    Decided,
-    Document,
-    DocumentGrade,
-    Finished,
-    Grade,
-    Knowledge,
-    Refined,
-    Retrieved,
-    Rewritten,
-    Span,
-    Strip,
-    Thresholds,
-    Token,
-    Trace,
-    TurnEvent,
-)
+from crag.schema import Action, Document, DocumentGrade, Grade, Knowledge, Span, Strip, Thresholds, Trace
 
 
 def a_document(name: str, page: int = 1) -> Document:

@@ -14,13 +14,16 @@ import sqlalchemy as sa
 
 from crag.embedding.base import Embedder
 from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
-from crag.knowledge_base.builder import Builder, compare, generation_folder, index_fingerprint, snapshots_lock
-from crag.knowledge_base.catalog import Catalog, State, Target, read_state
+from crag.events import BuildEvent, BuildFinished, FileChange, FileRow
+from crag.knowledge_base.builder import Builder, index_fingerprint
+from crag.knowledge_base.catalog import Catalog, read_state
+from crag.knowledge_base.generation import generation_folder, snapshots_lock
 from crag.knowledge_base.locks import build_lock, hold
-from crag.knowledge_base.scan import Hasher, scan
+from crag.knowledge_base.records import State, Target
+from crag.knowledge_base.scan import Hasher, compare, scan
 from crag.knowledge_base.snapshot import Snapshot, live_passages
 from crag.knowledge_base.vector_store import VectorStore, VectorStoreGoneError, remove_folder
-from crag.schema import BuildEvent, BuildFinished, Document, FileChange, FileRow
+from crag.schema import Document
 
 __all__ = ["KnowledgeBase", "Snapshot"]
 
@@ -97,9 +100,7 @@ class KnowledgeBase:
             targets = {target.path: target for target in self._catalog.targets()}
             targets.update({target.path: target for target in staged})
             builder = self._builder(threading.Event())
-            builder.fingerprint = index_fingerprint(self._embedder)
-            builder.generation = state.next_generation or state.generation
-            return builder.publish_only(list(targets.values()))
+            return builder.publish_only(list(targets.values()), state.next_generation or state.generation)
 
     def _publishable(self) -> list[Target]:
         """Staged files, unless publishing them would mix them with files of another fingerprint."""

@@ -4,91 +4,32 @@ from __future__ import annotations
 
 import json
 import threading
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sqlalchemy as sa
-from pydantic import TypeAdapter
 
+from crag.events import FileRow
 from crag.knowledge_base import lexical_index
 from crag.knowledge_base.database import open_database, writing
-from crag.knowledge_base.page_text import PageText
+from crag.knowledge_base.records import Known, Reading, State, Target, Vectors
+from crag.knowledge_base.rows import pack, store_reading, unpack
 from crag.knowledge_base.tables import (
     DEAD,
     LIVE,
     STAGED,
     content,
     file,
-    page,
     passage,
     staged_file,
     state,
     strip_vector,
 )
-from crag.schema import FileRow, Passage, Span, Strip
 
-Vectors = npt.NDArray[np.float32]
-
-SPANS: TypeAdapter[tuple[Span, ...]] = TypeAdapter(tuple[Span, ...])
-STRIPS: TypeAdapter[tuple[Strip, ...]] = TypeAdapter(tuple[Strip, ...])
 _MANY = 500
 """Ids per statement: SQLite limits the number of parameters."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What is published (version 0, generation 0: nothing yet), and the generation under construction (0: none)."""
-
-    version: int
-    generation: int
-    fingerprint: str
-    embedding: str
-    next_generation: int
-    next_fingerprint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One path as the next version shall have it."""
-
-    path: str
-    content_id: int | None
-    size: int
-    mtime_ns: int
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A published path."""
-
-    sha256: str
-    fingerprint: str
-    size: int
-    mtime_ns: int
-    error: str | None
-    retry: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What came of reading one content: pages and passages with their vectors, or the reason why not."""
-
-    sha256: str
-    fingerprint: str
-    pages: Sequence[PageText] = ()
-    passages: Sequence[Passage] = ()
-    vectors: Vectors | None = None
-    seconds: float = 0.0
-    warnings: Sequence[str] = ()
-    error: str | None = None
-    transient: bool = False
-    names: str = ""
 
 
 class Catalog:
@@ -236,7 +177,7 @@ class Catalog:
             assert inserted.inserted_primary_key is not None
             content_id = int(inserted.inserted_primary_key[0])
             if reading.vectors is not None and reading.passages:
-                _store(connection, content_id, reading, reading.vectors)
+                store_reading(connection, content_id, reading, reading.vectors)
             return content_id
 
     def stage_file(self, target: Target) -> None:
@@ -317,61 +258,6 @@ class Catalog:
 def read_state(connection: sa.Connection) -> State:
     row = connection.execute(sa.select(state)).one()
     return State(*tuple(row)[1:])
-
-
-def pack(vector: Vectors) -> bytes:
-    """float16, half the size; what is stored anywhere has passed through it, so restored vectors are the same."""
-    return np.asarray(vector, np.float16).tobytes()
-
-
-def unpack(blob: bytes) -> Vectors:
-    """The vector, brought to length 1 again."""
-    vector = np.frombuffer(blob, np.float16).astype(np.float32)
-    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-6), np.float32)
-
-
-def word_boxes(blob: bytes) -> tuple[npt.NDArray[np.int32], Vectors]:
-    """(offsets `[start, end)` in the page's text, shape (n, 2); boxes x0, y0, x1, y1 in points, shape (n, 4))."""
-    raw = zlib.decompress(blob)
-    n = len(raw) // 24
-    offsets = np.frombuffer(raw, np.int32, n * 2).reshape(-1, 2)
-    return offsets, np.frombuffer(raw, np.float32, n * 4, n * 8).reshape(-1, 4)
-
-
-def _store(connection: sa.Connection, content_id: int, reading: Reading, vectors: Vectors) -> None:
-    pages = [
-        {
-            "content_id": content_id,
-            "number": one.number,
-            "text": one.text,
-            "width": one.width,
-            "height": one.height,
-            "rotation": one.rotation,
-            "health": one.health,
-            "words": zlib.compress(one.offsets.tobytes() + one.boxes.tobytes(), 1),
-        }
-        for one in reading.pages
-    ]
-    connection.execute(sa.insert(page), pages)
-    first = int(connection.scalar(sa.select(sa.func.coalesce(sa.func.max(passage.c.row), 0))) or 0) + 1
-    passages = [
-        {
-            "row": first + number,
-            "id": one.id,
-            "content_id": content_id,
-            "number": one.number,
-            "text": one.text,
-            "heading": one.heading,
-            "spans": SPANS.dump_json(one.spans).decode(),
-            "strips": STRIPS.dump_json(one.strips).decode(),
-            "vector": pack(vectors[number]),
-        }
-        for number, one in enumerate(reading.passages)
-    ]
-    connection.execute(sa.insert(passage), passages)
-    lexical_index.add(
-        connection, [(first + n, one.text, one.heading, reading.names) for n, one in enumerate(reading.passages)]
-    )
 
 
 def _switch(connection: sa.Connection) -> None:

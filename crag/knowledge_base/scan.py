@@ -1,4 +1,4 @@
-"""What lies in Files/: the PDFs with size, time and hash, and the names of what is left alone."""
+"""What lies in Files/: the PDFs with size, time and hash, what is left alone, and what has changed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import os
 import stat
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from crag.events import FileChange, FileState
+from crag.knowledge_base.records import Known
 
 _TEMPORARY = (".~", "~$", "._")
 """Lock and shadow files that editors and macOS leave beside a document."""
@@ -111,3 +115,30 @@ class Hasher:
         with self._lock:
             self._known[entry.path] = (entry.size, entry.mtime_ns, digest.hexdigest())
         return digest.hexdigest(), entry.mtime_ns
+
+
+def compare(
+    entries: Sequence[Entry], known: dict[str, Known], hasher: Hasher, fingerprint: str
+) -> Iterator[FileChange]:
+    """What a rebuild would do with each path. Hashes only what is new or touched."""
+    for entry in entries:
+        before = known.get(entry.path)
+        yield FileChange(path=entry.path, state=_state_of(entry, before, hasher, fingerprint))
+    for path in known.keys() - {entry.path for entry in entries}:
+        yield FileChange(path=path, state=FileState.REMOVED)
+
+
+def _state_of(entry: Entry, before: Known | None, hasher: Hasher, fingerprint: str) -> FileState:
+    if before is None:
+        return FileState.ADDED
+    if entry.error is not None or before.error is not None:
+        return FileState.UNCHANGED if entry.error == before.error else FileState.CHANGED
+    if before.fingerprint != fingerprint or before.retry or entry.size != before.size:
+        return FileState.CHANGED
+    if entry.mtime_ns == before.mtime_ns:
+        return FileState.UNCHANGED
+    try:
+        same = hasher.sha256(entry)[0] == before.sha256
+    except OSError:
+        same = False
+    return FileState.UNCHANGED if same else FileState.CHANGED

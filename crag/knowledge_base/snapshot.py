@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from crag.errors import KnowledgeBaseError
 from crag.knowledge_base import lexical_index
-from crag.knowledge_base.catalog import SPANS, STRIPS, State, Vectors
+from crag.knowledge_base.records import State, Vectors
+from crag.knowledge_base.rows import SPANS, STRIPS
 from crag.knowledge_base.tables import LIVE, content, file, passage
 from crag.knowledge_base.vector_store import VectorStore
 from crag.schema import Document

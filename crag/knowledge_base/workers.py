@@ -9,9 +9,10 @@ import types
 from collections.abc import Callable, Generator
 from concurrent.futures import wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import pebble
 
@@ -21,7 +22,6 @@ from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.pdf_loader import SLICE, PdfHead, RawPage, initialise_worker, read_head, read_pages
 from crag.schema import Passage
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
@@ -80,55 +80,39 @@ class Workers:
 
         Raises PdfError where the file is to blame, CancelledError.
         """
-        head = self._call("opening it", 1, cancel, read_head, path)
+        head = self._call("opening it", 1, cancel, partial(read_head, path))
         raw: list[RawPage] = []
         yield 0, head.pages
         for start in range(0, head.pages, SLICE):
             stop = min(start + SLICE, head.pages)
             what = f"reading pages {start + 1}-{stop}" if stop > start + 1 else f"reading page {stop}"
-            raw += self._call(what, 1, cancel, read_pages, path, start, stop)
+            raw += self._call(what, 1, cancel, partial(read_pages, path, start, stop))
             yield stop, head.pages
         slices = 1 + head.pages // SLICE
         pages, passages = self._call(
-            "sorting its text", slices, cancel, digest, content, fingerprint, raw, head.outline
+            "sorting its text", slices, cancel, partial(digest, content, fingerprint, raw, head.outline)
         )
         return head, pages, passages
 
-    def _call(
-        self,
-        what: str,
-        slices: int,
-        cancel: threading.Event,
-        function: Callable[P, R],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> R:
+    def _call(self, what: str, slices: int, cancel: threading.Event, function: Callable[[], R]) -> R:
         """The result of `function` from a worker. A worker that dies between two tasks takes pebble's whole pool
         with it, which is nobody's fault: a fresh pool is tried once."""
         try:
-            return self._attempt(what, slices, cancel, function, *args, **kwargs)
+            return self._attempt(what, slices, cancel, function)
         except BrokenProcessPool:
             self._end()
         try:
-            return self._attempt(what, slices, cancel, function, *args, **kwargs)
+            return self._attempt(what, slices, cancel, function)
         except BrokenProcessPool as error:
             raise KnowledgeBaseError(f"The PDF reader cannot be started ({error}): reinstall pymupdf.") from error
 
-    def _attempt(
-        self,
-        what: str,
-        slices: int,
-        cancel: threading.Event,
-        function: Callable[P, R],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> R:
+    def _attempt(self, what: str, slices: int, cancel: threading.Event, function: Callable[[], R]) -> R:
         limit = self._timeout * slices
         if self._pool is None:
             self._pool = pebble.ProcessPool(
                 max_workers=1, max_tasks=500, initializer=initialise_worker, context=_Context()
             )
-        future = self._pool.schedule(function, args=args, kwargs=kwargs, timeout=limit)
+        future = self._pool.schedule(function, timeout=limit)
         while not wait([future], timeout=0.1).done:
             if cancel.is_set():
                 future.cancel()  # type: ignore[no-untyped-call]

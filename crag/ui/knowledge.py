@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from crag.errors import CragError
+from crag.events import BuildEvent, FileChange, FileRow, FileState
 from crag.runtime import Job, JobState
-from crag.schema import BuildEvent, FileChange, FileRow, FileState
 from crag.ui import safe, uploading
 from crag.ui.progress import BuildView, build_view
 from crag.ui.state import Process

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from crag.schema import (
+from crag.events import (
     BuildEvent,
     BuildFinished,
     BuildStarted,
     Decided,
-    Decision,
     FileFinished,
     FileProgress,
     FileRow,
@@ -21,9 +20,9 @@ from crag.schema import (
     Retrieved,
     Rewritten,
     Token,
-    Trace,
     TurnEvent,
 )
+from crag.schema import Decision, Trace
 
 READING_SHARE = 0.2
 """Of the work on one file; the rest is embedding."""

@@ -14,8 +14,9 @@ import streamlit as st
 
 from config import Settings, load_settings
 from crag.errors import CragError
+from crag.events import BuildEvent, Finished, TurnEvent
 from crag.runtime import Job, Runtime
-from crag.schema import BuildEvent, Finished, Trace, TurnEvent
+from crag.schema import Trace
 
 if TYPE_CHECKING:
     from crag.assembly import House

@@ -11,8 +11,8 @@ import numpy as np
 import pymupdf
 import pytest
 
+from crag.events import BuildEvent, BuildFinished
 from crag.knowledge_base.base import KnowledgeBase
-from crag.schema import BuildEvent, BuildFinished
 
 sys.path.insert(0, str(Path(__file__).parent))
 from hashing import HashingEmbedder

@@ -14,10 +14,10 @@ from conftest import Write, built, pdf_bytes
 from hashing import HashingEmbedder
 
 from crag.errors import PdfError
+from crag.events import FileState
 from crag.knowledge_base import usability, workers
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.pdf_loader import read_head
-from crag.schema import FileState
 
 
 def image_page(document: pymupdf.Document) -> None:

@@ -14,9 +14,9 @@ from conftest import Write, built, of_kind, texts
 from hashing import HashingEmbedder
 
 from crag.errors import BuildLockedError, EmptyIndexError, IndexMismatchError, KnowledgeBaseError
-from crag.knowledge_base import builder
+from crag.events import BuildFinished, FileState
+from crag.knowledge_base import generation
 from crag.knowledge_base.base import KnowledgeBase
-from crag.schema import BuildFinished, FileState
 
 LONG = "Paragraph {} of this long file tells of the harvest of the northern fields in a dry and windy summer. "
 
@@ -248,7 +248,7 @@ def test_a_question_during_a_build_sees_the_old_or_the_new_version(
 def test_a_snapshot_keeps_its_version_over_a_publish(
     base: KnowledgeBase, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builder, "_READERS_WAIT", 0.1)
+    monkeypatch.setattr(generation, "_READERS_WAIT", 0.1)
     write("a.pdf", "The old text.")
     built(base)
     vector = HashingEmbedder().embed_query("text")

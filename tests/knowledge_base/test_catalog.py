@@ -12,8 +12,8 @@ from conftest import Write, built
 
 from crag.errors import KnowledgeBaseError
 from crag.knowledge_base.base import KnowledgeBase
-from crag.knowledge_base.catalog import word_boxes
 from crag.knowledge_base.database import open_database, writing
+from crag.knowledge_base.rows import word_boxes
 from crag.knowledge_base.tables import metadata, page
 
 

@@ -12,7 +12,7 @@ import pytest
 import streamlit as st
 from ui_stage import INDEXED, FakeBase, Stage
 
-from crag.schema import Finished, TurnEvent
+from crag.events import Finished, TurnEvent
 from crag.ui import state
 
 

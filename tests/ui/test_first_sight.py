@@ -17,9 +17,7 @@ from ui_stage import (
 )
 
 from crag.errors import CragError, EmbeddingError
-from crag.schema import (
-    FileRow,
-)
+from crag.events import FileRow
 
 
 def test_while_the_house_opens_the_page_says_what_is_prepared(stage: Stage) -> None:

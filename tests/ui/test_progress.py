@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ui_stage import CORRECT, INCORRECT, events
 
-from crag.schema import BuildFinished, BuildStarted, FileChange, FileFinished, FileProgress, FileRow, FileState
+from crag.events import BuildFinished, BuildStarted, FileChange, FileFinished, FileProgress, FileRow, FileState
 from crag.ui.progress import build_view, turn_view
 
 

@@ -18,15 +18,7 @@ from ui_stage import (
 )
 
 from crag.errors import CragError
-from crag.schema import (
-    BuildFinished,
-    BuildStarted,
-    FileChange,
-    FileFinished,
-    FileProgress,
-    FileRow,
-    FileState,
-)
+from crag.events import BuildFinished, BuildStarted, FileChange, FileFinished, FileProgress, FileRow, FileState
 from crag.ui import state
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from crag.schema import Action, Fate, FileState, Verdict
+from crag.events import FileState
+from crag.schema import Action, Fate, Verdict
 from crag.ui.texts import CATALOG, LANGUAGES, Texts, language_of
 from crag.ui.upload import OnConflict, Outcome
 

@@ -13,33 +13,35 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from crag.action_trigger import decide
-from crag.refinement import ledger, recompose, select
-from crag.schema import (
-    Action,
+from crag.events import (
     BuildEvent,
     BuildFinished,
-    Citation,
-    CitationCheck,
     Decided,
-    Document,
-    DocumentGrade,
-    EvaluatorName,
     FileChange,
     FileRow,
     FileState,
     Finished,
-    Grade,
     Graded,
-    GradedDocument,
     Refined,
     Retrieved,
     Rewritten,
+    Token,
+    TurnEvent,
+)
+from crag.refinement import ledger, recompose, select
+from crag.schema import (
+    Action,
+    Citation,
+    CitationCheck,
+    Document,
+    DocumentGrade,
+    EvaluatorName,
+    Grade,
+    GradedDocument,
     Span,
     Strip,
     Thresholds,
-    Token,
     Trace,
-    TurnEvent,
 )
 from crag.ui import state
 

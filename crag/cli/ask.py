@@ -1,0 +1,67 @@
+"""`python -m crag ask`: one question, answered in the terminal or as the JSON of its trace."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import uuid
+from collections.abc import Sequence
+
+from config import Settings
+from crag.assembly import House, answer_now
+from crag.cli.console import DONE, FAILED, errors, opened
+from crag.errors import ConfigurationError
+from crag.events import Finished, Token
+from crag.schema import Trace
+
+SHOWN = ("scores", "strips", "context")
+
+
+def ask(options: argparse.Namespace, settings: Settings) -> int:
+    """Runs the command; returns the exit code."""
+    shown = [part.strip() for part in options.show.split(",") if part.strip()]
+    unknown = [part for part in shown if part not in SHOWN]
+    if unknown:
+        raise ConfigurationError(f"--show does not know {', '.join(unknown)}: use {', '.join(SHOWN)}.")
+    with opened(settings) as house:
+        trace = asyncio.run(_answer(house, settings, options.question, quiet=options.json))
+    if options.json:
+        print(trace.model_dump_json(indent=2))
+    else:
+        _print_trace(trace, shown)
+    if trace.error:
+        errors.print(trace.error)
+        return FAILED
+    return DONE
+
+
+async def _answer(house: House, settings: Settings, question: str, quiet: bool) -> Trace:
+    trace: Trace | None = None
+    async for event in answer_now(house, settings, question, uuid.uuid4().hex):
+        if isinstance(event, Token) and not quiet:
+            print(event.text, end="", flush=True)
+        elif isinstance(event, Finished):
+            trace = event.trace
+    assert trace is not None, "a turn always ends with its trace"
+    return trace
+
+
+def _print_trace(trace: Trace, shown: Sequence[str]) -> None:
+    print()
+    print(f"\n{trace.action or 'UNDECIDED'}: {trace.decision}")
+    for notice in trace.notices:
+        print(f"Note: {notice}")
+    for source in trace.sources:
+        print(f"[{source.n}] {source.file}, page {source.page}")
+    if "scores" in shown:
+        print("\nDocuments")
+        for rank, document in enumerate(trace.documents, 1):
+            score = "  – " if document.score is None else f"{document.score:.2f}"
+            print(f"{rank:3} {score} {document.verdict:10} {document.file} p. {document.page}: {document.reason}")
+    if "strips" in shown:
+        print("\nStrips")
+        for strip in trace.strips:
+            score = "  – " if strip.score is None else f"{strip.score:.2f}"
+            print(f"{'+' if strip.kept else '-'} {score} {strip.file} p. {strip.page}: {strip.text}")
+    if "context" in shown:
+        print("\nContext given to the generator\n" + trace.knowledge)

@@ -1,0 +1,80 @@
+"""`python -m crag build`: brings the index in step with the PDFs, and tells of every file."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+from config import Settings
+from crag.assembly import House
+from crag.cli.console import DONE, INTERRUPTED, errors, opened, progress
+from crag.events import BuildFinished, BuildStarted, FileFinished, FileProgress, FileState
+
+
+def build(options: argparse.Namespace, settings: Settings) -> int:
+    """Runs the command; returns the exit code."""
+    with opened(settings) as house:
+        if options.publish_staged:
+            return _built(house.knowledge_base.publish_staged())
+        return _follow_build(house, threading.Event())
+
+
+def _follow_build(house: House, cancel: threading.Event) -> int:
+    result: BuildFinished | None = None
+    with progress() as bar, _interrupt_sets(cancel):
+        task = bar.add_task("Looking at the files …", total=None)
+        for event in house.knowledge_base.build(cancel):
+            if isinstance(event, BuildStarted):
+                counts = ((state, sum(change.state is state for change in event.changes)) for state in FileState)
+                errors.print(", ".join(f"{count} {state}" for state, count in counts))
+            elif isinstance(event, FileProgress):
+                text = f"[{event.index}/{event.files}] {event.stage} {event.path}"
+                bar.update(task, description=text, completed=event.done, total=event.total)
+            elif isinstance(event, FileFinished):
+                errors.print(_row_line(event))
+            elif isinstance(event, BuildFinished):
+                result = event
+    assert result is not None, "a build always ends with its result"
+    return _built(result)
+
+
+@contextlib.contextmanager
+def _interrupt_sets(cancel: threading.Event) -> Iterator[None]:
+    """The first Ctrl-C cancels in good order; a second one ends the program at once."""
+
+    def interrupted(_number: int, _frame: FrameType | None) -> None:
+        if cancel.is_set():
+            raise KeyboardInterrupt
+        errors.print("Stopping …")
+        cancel.set()
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _row_line(event: FileFinished) -> str:
+    row = event.row
+    place = f"[{event.index}/{event.files}] {row.path}: "
+    if row.error:
+        return place + f"not indexed. {row.error}"
+    notes = "".join(f" Note: {warning}" for warning in row.warnings)
+    return place + f"{row.pages} pages, {row.passages} passages, {row.seconds:.1f} s.{notes}"
+
+
+def _built(event: BuildFinished) -> int:
+    if not event.published:
+        errors.print(
+            f"Stopped. {event.staged} finished files are kept aside: `python -m crag build` goes on from there, "
+            "`python -m crag build --publish-staged` makes them available now."
+        )
+        return INTERRUPTED
+    failed = f", {event.failed} not readable" if event.failed else ""
+    errors.print(f"{event.files} files, {event.passages} passages{failed} ({event.seconds:.1f} s).")
+    return DONE

@@ -1,0 +1,123 @@
+"""What happens while a question is answered and while the knowledge base is built, as frozen events."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from crag.schema import Decision, Document, Frozen, GradedDocument, GradedStrip, Knowledge, Trace
+
+# --- a question, in this order ------------------------------------------------------------------------------
+
+
+class Retrieved(Frozen):
+    kind: Literal["retrieved"] = "retrieved"
+    query: str
+    documents: tuple[Document, ...]
+
+
+class Graded(Frozen):
+    kind: Literal["graded"] = "graded"
+    documents: tuple[GradedDocument, ...]
+
+
+class Decided(Frozen):
+    kind: Literal["decided"] = "decided"
+    decision: Decision
+
+
+class Rewritten(Frozen):
+    kind: Literal["rewritten"] = "rewritten"
+    query: str
+
+
+class Refined(Frozen):
+    kind: Literal["refined"] = "refined"
+    strips: tuple[GradedStrip, ...]
+    knowledge: Knowledge
+
+
+class Token(Frozen):
+    kind: Literal["token"] = "token"
+    text: str
+
+
+class Finished(Frozen):
+    kind: Literal["finished"] = "finished"
+    trace: Trace
+
+
+TurnEvent = Retrieved | Graded | Decided | Rewritten | Refined | Token | Finished
+
+
+# --- a build ------------------------------------------------------------------------------------------------
+
+
+class FileState(StrEnum):
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    UNCHANGED = "unchanged"
+
+
+class FileChange(Frozen):
+    """What a rebuild would do with one path below Files/."""
+
+    path: str
+    state: FileState
+
+
+class FileRow(Frozen):
+    """One file of the knowledge base as the page lists it. `error` is the reason why it is not indexed."""
+
+    path: str
+    content: str
+    pages: int = 0
+    passages: int = 0
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    error: str | None = None
+
+
+class BuildStarted(Frozen):
+    kind: Literal["build_started"] = "build_started"
+    changes: tuple[FileChange, ...]
+    fresh: bool = False
+    """A new index generation is built because the fingerprint changed."""
+
+
+class FileProgress(Frozen):
+    """File `index` (from 1) of `files`. `stage` is reading, embedding or staged; `done` of `total` counts pages while
+    reading, passages after."""
+
+    kind: Literal["file_progress"] = "file_progress"
+    path: str
+    index: int
+    files: int
+    stage: str
+    done: int
+    total: int
+    pages_per_second: float = 0.0
+
+
+class FileFinished(Frozen):
+    kind: Literal["file_finished"] = "file_finished"
+    row: FileRow
+    index: int
+    files: int
+
+
+class BuildFinished(Frozen):
+    """`published` False: cancelled, with `staged` finished files kept aside, invisible to questions."""
+
+    kind: Literal["build_finished"] = "build_finished"
+    version: int
+    published: bool
+    staged: int = 0
+    files: int = 0
+    passages: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+
+
+BuildEvent = BuildStarted | FileProgress | FileFinished | BuildFinished
