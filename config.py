@@ -66,4 +66,5 @@ def load_settings(**overrides: object) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = "CRAG_" + "_".join(str(part) for part in first["loc"]).upper() if first["loc"] else "The thresholds"
-        raise ConfigurationError(f"{name}: {first['msg']}. Correct it or leave it unset for the default.") from None
+        what = first["msg"].removeprefix("Value error, ")
+        raise ConfigurationError(f"{name}: {what}. Correct it or leave it unset for the default.") from None

@@ -15,7 +15,7 @@ from crag.cli.build import build
 from crag.cli.console import DONE, FAILED, INTERRUPTED, LOCKED, NOTHING_INDEXED, USAGE, errors
 from crag.cli.grade import grade
 from crag.doctor import examine
-from crag.errors import BuildLockedError, ConfigurationError, CragError, EmptyIndexError
+from crag.errors import BuildLockedError, ConfigurationError, CragError, EmptyIndexError, QuestionError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.run(options, load_settings()))
     except CragError as error:
         errors.print(str(error))
-        codes = {ConfigurationError: USAGE, EmptyIndexError: NOTHING_INDEXED, BuildLockedError: LOCKED}
+        codes = {
+            ConfigurationError: USAGE,
+            QuestionError: USAGE,
+            EmptyIndexError: NOTHING_INDEXED,
+            BuildLockedError: LOCKED,
+        }
         return codes.get(type(error), FAILED)
     except KeyboardInterrupt:
         errors.print("Interrupted.")
@@ -67,7 +72,8 @@ def _parser() -> argparse.ArgumentParser:
 def _doctor(_: argparse.Namespace, settings: Settings) -> int:
     findings = examine(settings)
     for finding in findings:
-        print(f"{'ok  ' if finding.ok else 'FAIL'} {finding.subject}: {finding.text}")
+        mark = "FAIL" if not finding.ok else "note" if finding.subject == "file" else "ok"
+        print(f"{mark:4} {finding.subject}: {finding.text}")
     return DONE if all(finding.ok for finding in findings) else FAILED
 
 

@@ -10,32 +10,32 @@ from crag.schema import Action, Decision, Thresholds
 SENTENCES = {
     "en": {
         "second": "second look: ",
-        "reached": "best {best} reaches {upper}, so the local evidence is sufficient: refined locally",
+        "reached": "best {best} reaches {upper}: answered from your documents",
         "between": (
-            "best {best} is below {upper} and not below {lower}, so the local evidence is uncertain: "
-            "refined locally; web search is off"
+            "best {best} is below {upper} and not below {lower}, so the evidence is uncertain: "
+            "answered from your documents; web search is off"
         ),
         "ungraded": (
-            "best {best} is below {lower}, but {ungraded} of {total} documents could not be graded, so the local "
-            "evidence is uncertain: no graded document can be used, and web search is off"
+            "best {best} is below {lower}, but {ungraded} of {total} documents could not be graded, so the evidence "
+            "is uncertain: no graded document can be used, and web search is off"
         ),
-        "below": "best {best} is below {lower}, so the documents do not answer the question: {then}",
-        "nothing": "nothing was retrieved, so there is no local evidence: {then}",
-        "first_then": "a second look with a rewritten query",
-        "second_then": "the question is still not covered by the knowledge base",
+        "below": "best {best} is below {lower}: {then}",
+        "nothing": "nothing was retrieved: {then}",
+        "first_then": "taking a second look with a rewritten query",
+        "second_then": "your documents do not cover the question",
     },
     "zh": {
         "second": "再次检索：",
-        "reached": "最高分 {best} 达到 {upper}，本地证据充分：在本地提炼",
-        "between": "最高分 {best} 低于 {upper} 但不低于 {lower}，本地证据不确定：仅在本地提炼，网络搜索未开启",
+        "reached": "最高分 {best} 达到 {upper}：根据您的文档回答",
+        "between": "最高分 {best} 低于 {upper} 但不低于 {lower}，证据不确定：根据您的文档回答，网络搜索未开启",
         "ungraded": (
-            "最高分 {best} 低于 {lower}，但 {total} 篇文档中有 {ungraded} 篇未能评分，本地证据不确定："
+            "最高分 {best} 低于 {lower}，但 {total} 篇文档中有 {ungraded} 篇未能评分，证据不确定："
             "没有可用的已评分文档，网络搜索未开启"
         ),
-        "below": "最高分 {best} 低于 {lower}，文档不能回答这个问题：{then}",
-        "nothing": "没有检索到任何文档，没有本地证据：{then}",
+        "below": "最高分 {best} 低于 {lower}：{then}",
+        "nothing": "没有检索到任何文档：{then}",
         "first_then": "改写查询后再检索一次",
-        "second_then": "知识库仍未涵盖这个问题",
+        "second_then": "您的文档没有涵盖这个问题",
     },
 }
 

@@ -2,6 +2,7 @@
 
 CragError
 ├── ConfigurationError    a setting cannot be used as it is
+├── QuestionError         what was asked is no question
 ├── EmbeddingError        no vectors can be made
 ├── EvaluationError       a grade could not be made: the document becomes *ungraded*
 ├── GenerationError       no answer could be written
@@ -19,6 +20,10 @@ class CragError(Exception):
 
 class ConfigurationError(CragError):
     """A setting has a value that cannot be used."""
+
+
+class QuestionError(CragError):
+    """The question is empty or far too long."""
 
 
 class EmbeddingError(CragError):

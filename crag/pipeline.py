@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from crag.action_trigger import decide
 from crag.embedding.base import Embedder
-from crag.errors import CragError
+from crag.errors import CragError, QuestionError
 from crag.evaluator.base import Evaluator
 from crag.events import Decided, Finished, Graded, Refined, Retrieved, Rewritten, Token, TurnEvent
 from crag.generator.base import Generator
@@ -37,8 +38,12 @@ from crag.schema import (
 )
 from crag.text import language
 
+T = TypeVar("T")
+
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a text, not a question."""
+STOP_TICK = 0.05
+"""Seconds after which a stop is noticed while something is waited for."""
 SECOND_LOOK = 2
 """The second look retrieves so many times k documents."""
 
@@ -74,16 +79,27 @@ class Parts:
 async def answer(parts: Parts, question: str, turn_id: str, stop: threading.Event) -> AsyncGenerator[TurnEvent]:
     """Answers `question`; the last event is always `Finished` with the trace, also when `stop` was set on the way.
 
-    Raises CragError where there is nothing to answer from: an empty question, an index that cannot be asked.
+    Raises QuestionError for a question that is none, KnowledgeBaseError for an index that cannot be asked.
     """
     turn = _Turn(parts, _asked(question), turn_id)
     async with aclosing(_algorithm(turn)) as events:
-        async for event in events:
+        while (event := await _unless(stop, events)) is not None:
             yield event
-            if stop.is_set():
-                turn.stopped = True
-                break
+    turn.stopped = stop.is_set()
     yield Finished(trace=turn.trace())
+
+
+async def _unless(stop: threading.Event, events: AsyncGenerator[TurnEvent]) -> TurnEvent | None:
+    """The next event; None after the last one, or as soon as `stop` is set: what is waited for is given up."""
+    if stop.is_set():
+        return None
+    coming = asyncio.ensure_future(anext(events, None))
+    while not (await asyncio.wait({coming}, timeout=STOP_TICK))[0]:
+        if stop.is_set():
+            coming.cancel()
+            await asyncio.wait({coming})
+            return None
+    return coming.result()
 
 
 async def _algorithm(turn: _Turn) -> AsyncGenerator[TurnEvent]:
@@ -150,7 +166,8 @@ class _Turn:
         with self._timed("embed"):
             vector = await in_pool(self.parts.embedder.embed_query, query)
         with self._timed("retrieve"):
-            documents = await in_pool(retrieve, index, query, vector, k, self.parts.fusion_constant)
+            found = in_pool(retrieve, index, query, vector, k, self.parts.fusion_constant)
+            documents = await _to_the_end(found)  # the index may not be let go of while it is read
         self.looked_at = tuple(document.id for document in documents)
         for document in documents:
             self.found.setdefault(document.id, document)
@@ -267,12 +284,22 @@ async def _pinned(knowledge_base: Askable) -> AsyncIterator[Pinned]:
         await in_pool(snapshot.__exit__, None, None, None)
 
 
+async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which is finished even when the turn is stopped meanwhile."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+
+
 def _asked(question: str) -> str:
     question = " ".join(question.split())
     if not question:
-        raise CragError("The question is empty: type what you want to know.")
+        raise QuestionError("The question is empty: type what you want to know.")
     if len(question) > LONGEST_QUESTION:
-        raise CragError(f"The question has {len(question)} characters: shorten it to at most {LONGEST_QUESTION}.")
+        raise QuestionError(f"The question has {len(question)} characters: shorten it to at most {LONGEST_QUESTION}.")
     return question
 
 

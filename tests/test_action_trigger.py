@@ -62,23 +62,23 @@ def test_thresholds_that_meet_leave_no_room_for_ambiguous() -> None:
 @pytest.mark.parametrize(
     ("scores", "second", "expected"),
     [
-        ((0.62,), False, "Best 0.62 is below 0.70 and not below 0.30, so the local evidence is uncertain: "),
+        ((0.62,), False, "Best 0.62 is below 0.70 and not below 0.30, so the evidence is uncertain: "),
         ((0.7,), False, "Best 0.70 reaches 0.70"),
         ((0.699,), False, "Best 0.699 is below 0.700"),
         ((0.6999,), False, "Best 0.6999 is below 0.7000"),
         (
             (0.29999,),
             False,
-            "Best 0.29999 is below 0.30000, so the documents do not answer the question: a second look",
+            "Best 0.29999 is below 0.30000: taking a second look",
         ),
         ((0.3,), False, "Best 0.30 is below 0.70 and not below 0.30"),
         (
             (0.1,),
             True,
-            "Second look: best 0.10 is below 0.30, so the documents do not answer the question: the question",
+            "Second look: best 0.10 is below 0.30: your documents do not cover the question",
         ),
         ((0.9,), True, "Second look: best 0.90 reaches 0.70"),
-        ((), False, "Nothing was retrieved, so there is no local evidence: a second look with a rewritten query"),
+        ((), False, "Nothing was retrieved: taking a second look with a rewritten query"),
         ((0.1, None), False, "Best 0.10 is below 0.30, but 1 of 2 documents could not be graded"),
     ],
 )
@@ -93,16 +93,16 @@ def test_sentence_explains_the_action_by_its_numbers(
 def test_uncertain_evidence_says_that_the_web_was_not_asked() -> None:
     decision = decide(docs(0.5), DEFAULT, "q")
     assert decision is not None
-    assert decision.sentence.endswith("refined locally; web search is off")
+    assert decision.sentence.endswith("answered from your documents; web search is off")
 
 
 @pytest.mark.parametrize(
     ("scores", "second", "expected"),
     [
-        ((0.62,), False, "最高分 0.62 低于 0.70 但不低于 0.30，本地证据不确定"),
-        ((0.7,), False, "最高分 0.70 达到 0.70，本地证据充分"),
-        ((0.1,), False, "最高分 0.10 低于 0.30，文档不能回答这个问题：改写查询后再检索一次"),
-        ((0.1,), True, "再次检索：最高分 0.10 低于 0.30，文档不能回答这个问题：知识库仍未涵盖这个问题"),
+        ((0.62,), False, "最高分 0.62 低于 0.70 但不低于 0.30，证据不确定"),
+        ((0.7,), False, "最高分 0.70 达到 0.70：根据您的文档回答"),
+        ((0.1,), False, "最高分 0.10 低于 0.30：改写查询后再检索一次"),
+        ((0.1,), True, "再次检索：最高分 0.10 低于 0.30：您的文档没有涵盖这个问题"),
         ((), True, "再次检索：没有检索到任何文档"),
         ((0.1, None), False, "最高分 0.10 低于 0.30，但 2 篇文档中有 1 篇未能评分"),
     ],

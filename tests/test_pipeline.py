@@ -1,5 +1,6 @@
 """From a question to a checked answer: each action takes its own way, and the trace says all of it."""
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
@@ -206,6 +207,23 @@ async def test_stop_keeps_what_was_written() -> None:
     trace = trace_of(await run(parts({"anvil": 0.9}, generator=Endless()), stop=stop))
     assert trace.stopped
     assert trace.answer == "0 1 2 3 "
+
+
+async def test_stop_does_not_wait_for_a_slow_grading() -> None:
+    stop = threading.Event()
+
+    class Slow(Marked):
+        async def grade(self, question: str, documents: Sequence[Document]) -> list[DocumentGrade]:
+            stop.set()
+            await asyncio.sleep(30)
+            return await super().grade(question, documents)
+
+    made = parts({"anvil": 0.9}, evaluator=Slow({"anvil": 0.9}))
+    async with asyncio.timeout(5):
+        trace = trace_of(await run(made, stop=stop))
+    assert trace.stopped
+    assert trace.answer == ""
+    assert made.knowledge_base.open == 0  # type: ignore[attr-defined]
 
 
 async def test_a_generator_that_fails_midway_leaves_its_words_and_the_reason() -> None:

@@ -64,4 +64,4 @@ def _print_trace(trace: Trace, shown: Sequence[str]) -> None:
             score = "  – " if strip.score is None else f"{strip.score:.2f}"
             print(f"{'+' if strip.kept else '-'} {score} {strip.file} p. {strip.page}: {strip.text}")
     if "context" in shown:
-        print("\nContext given to the generator\n" + trace.knowledge)
+        print("\nContext given to the generator\n" + (trace.knowledge or "(empty)"))

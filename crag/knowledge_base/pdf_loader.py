@@ -174,16 +174,21 @@ def _read_page(document: Any, index: int) -> RawPage:
 
 
 def _style(spans: list[dict[str, Any]]) -> tuple[float, bool]:
-    """Font size of most characters, and whether most are bold (font flag 16 or a bold face's name)."""
+    """Font size of most characters, and whether the line is bold (font flag 16 or a bold face's name).
+
+    A line is bold when most of it is and it ends so: a bold lead-in belongs to the sentence that follows it.
+    """
     sizes: dict[float, int] = {}
     bold = total = 0
+    ends_bold = False
     for span in spans:
         length = len(span["text"].strip())
         sizes[round(span["size"], 1)] = sizes.get(round(span["size"], 1), 0) + length
         total += length
-        if span["flags"] & 16 or re.search(r"bold|black|heavy|simhei", span["font"], re.IGNORECASE):
-            bold += length
-    return max(sizes, key=lambda size: (sizes[size], size), default=0.0), total > 0 and bold * 2 > total
+        is_bold = span["flags"] & 16 or bool(re.search(r"bold|black|heavy|simhei", span["font"], re.IGNORECASE))
+        bold += length * bool(is_bold)
+        ends_bold = bool(is_bold) if length else ends_bold
+    return max(sizes, key=lambda size: (sizes[size], size), default=0.0), bold * 2 > total and ends_bold
 
 
 def _images(page: Any) -> float:

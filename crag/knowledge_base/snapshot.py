@@ -16,7 +16,7 @@ from crag.knowledge_base.rows import SPANS, STRIPS
 from crag.knowledge_base.tables import LIVE, content, file, passage
 from crag.knowledge_base.vector_store import VectorStore
 from crag.schema import Document
-from crag.text import tokens
+from crag.text import language, tokens
 
 _log = logging.getLogger(__name__)
 
@@ -181,5 +181,11 @@ def _document(row: sa.Row[tuple[object, ...]], paths: tuple[str, ...]) -> Docume
 def _is_telling(heading: str) -> bool:
     title = heading.rpartition(" › ")[2].strip()
     letters = sum(char.isalpha() for char in title)
+    words = title.split()
+    if (
+        sum(word.strip("\"'()“”‘’,.:;!?-–—…").isalpha() for word in words) * 3 < len(words) * 2
+        and language(title) == "en"
+    ):
+        return False  # codes, or the letters of a font without a character map
     plain = " ".join(token for token in tokens(title) if not token.isdigit())
     return 4 <= letters <= 60 and plain not in _UNTELLING and title.lower() not in _UNTELLING

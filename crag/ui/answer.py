@@ -51,7 +51,10 @@ def draw_text(text: str) -> None:
 
 def _footer(trace: Trace, t: Texts) -> None:
     """The cited sources, and how long it took."""
-    places = [(citation.n, t("place", file=citation.file, page=citation.page)) for citation in trace.citations]
+    places = [
+        (citation.n, t("place", file=citation.file, page=citation.page))
+        for citation in sorted(trace.citations, key=lambda citation: citation.n)
+    ]
     chips = "".join(f"<span class='crag-chip'><b>[{n}]</b> {safe.in_html(place)}</span>" for n, place in places)
     seconds = t("seconds", n=sum(trace.timings.values()))
     st.html(f"<div class='crag-sources'>{chips}<span class='crag-took'>{seconds}</span></div>")

@@ -45,9 +45,18 @@ def draw(
                 st.html(f"<div class='crag-text crag-question'>{safe.in_html(turn.question)}</div>")
             with st.chat_message("assistant", avatar=CRAG):
                 if turn.job.id in running:
+                    _into_view()
                     _follow(turn, t)
                 else:
                     _ended(process, conversation, turn, last, settings, t)
+
+
+def _into_view() -> None:
+    """Brings the running turn into view: Streamlit scrolls by itself only where the page is at its end already."""
+    st.html(
+        "<script>[...document.querySelectorAll('.crag-question')].at(-1)?.scrollIntoView({block: 'start'})</script>",
+        unsafe_allow_javascript=True,
+    )
 
 
 def _submit(process: Process, conversation: Conversation | None, settings: Settings) -> None:
@@ -89,7 +98,8 @@ def _follow(turn: Turn, t: Texts) -> None:
         answer.draw_text(view.text)
     with st.container(horizontal=True, vertical_alignment="center", key=f"live-{turn.job.id}"):
         stopping = turn.job.stopping.is_set()
-        st.caption(f":material/progress_activity: {_status(view, t)}", width="stretch")
+        status = t("stopping") if stopping else _status(view, t)
+        st.caption(f":material/progress_activity: {status}", width="stretch")
         st.button(
             t("stop"),
             key=f"stop-{turn.job.id}",

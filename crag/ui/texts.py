@@ -39,7 +39,8 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
         "CRAG 在回答之前先评估找到的证据，并展示答案为什么可信。",
     ),
     "examples": ("For example", "例如"),
-    "example": ("What about “{heading}”?", "“{heading}”讲了什么？"),
+    "example": ("Tell me about “{heading}”.", "请介绍“{heading}”。"),
+    "example_clause": ("Tell me {heading}.", "请介绍“{heading}”。"),
     # conversation
     "new": ("New", "新对话"),
     "ask": ("Ask about your documents", "就您的文档提问"),
@@ -50,6 +51,7 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
         "这个对话已不存在：应用已重新启动。提问即可开始新的对话。",
     ),
     "stop": ("Stop", "停止"),
+    "stopping": ("stopping …", "正在停止 …"),
     "stopped": ("You stopped this answer: what was ready is kept.", "您停止了这个回答：已完成的部分保留在此。"),
     "step_retrieved": ("retrieved {n}", "检索到 {n} 个"),
     "step_graded": ("graded {n}", "已评分 {n} 个"),

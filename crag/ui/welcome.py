@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from crag.ui.texts import Texts
 log = logging.getLogger(__name__)
 
 EXAMPLES = 3
+_CLAUSE = re.compile(r"(?:what|how|where|why|when|which|who)\b", re.IGNORECASE)
 
 
 def draw_empty(process: Process, overview: Overview, t: Texts) -> None:
@@ -56,4 +58,10 @@ def example_questions(process: Process) -> list[str]:
 
 
 def _question(heading: str) -> str:
-    return Texts(language(heading))("example", heading=" ".join(heading.split()))
+    """What is asked of a heading: "What it needs" is a clause, others are names; capitals are not shouted."""
+    title = " ".join(heading.rpartition(" › ")[2].split())
+    title = title.capitalize() if title.isupper() else title
+    texts = Texts(language(title))
+    if _CLAUSE.match(title):
+        return texts("example_clause", heading=title[:1].lower() + title[1:].rstrip("?"))
+    return texts("example", heading=title)

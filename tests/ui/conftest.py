@@ -22,7 +22,9 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
     monkeypatch.setenv("CRAG_FILES_DIR", str(tmp_path / "Files"))
     monkeypatch.setenv("CRAG_CHROMA_DIR", str(tmp_path / "chroma_db"))
     base = FakeBase([INDEXED])
-    made = Stage(base, lambda settings, progress: SimpleNamespace(knowledge_base=base, close=base.close))
+    made = Stage(
+        base, lambda settings, progress: SimpleNamespace(knowledge_base=base, close=base.close, warm_up=lambda: None)
+    )
     made.goes_on.set()
 
     def turn_source(house: Any, settings: Any, question: str) -> Callable[[Any], AsyncIterator[TurnEvent]]:
