@@ -16,6 +16,7 @@ from crag.cli.console import DONE, FAILED, INTERRUPTED, LOCKED, NOTHING_INDEXED,
 from crag.cli.grade import grade
 from crag.doctor import examine
 from crag.errors import BuildLockedError, ConfigurationError, CragError, EmptyIndexError, QuestionError
+from crag.runtime import sentence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone: nothing is left to say
         sys.stderr.close()
+        return FAILED
+    except Exception as error:
+        errors.print(sentence(error))
         return FAILED
 
 

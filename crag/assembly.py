@@ -68,7 +68,11 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
     """
     loaded = load_embedder(settings.cache_dir, settings.threads, progress)
     knowledge_base = KnowledgeBase(
-        settings.files_dir, settings.chroma_dir, loaded.embedder, parse_timeout=settings.parse_timeout
+        settings.files_dir,
+        settings.chroma_dir,
+        loaded.embedder,
+        parse_timeout=settings.parse_timeout,
+        notice=loaded.notice,
     )
     evaluator = LightweightEvaluator(loaded.embedder, knowledge_base)
     notices = (loaded.notice,) if loaded.notice else ()

@@ -14,6 +14,7 @@ from pathlib import Path
 from config import Settings
 from crag.assembly import House, open_house
 from crag.errors import CragError, EmptyIndexError
+from crag.runtime import sentence
 
 PACKAGES = ("streamlit", "chromadb", "pymupdf", "onnxruntime", "tokenizers", "sentencex", "sqlalchemy", "pebble")
 FREE_BYTES = 500_000_000
@@ -34,12 +35,15 @@ def examine(settings: Settings) -> list[Finding]:
     findings = [*_python(), *_packages(), *_folders(settings)]
     try:
         house = open_house(settings)
-    except CragError as error:
-        return [*findings, Finding("embedding", False, str(error))]
-    try:
-        return [*findings, *_engine(house), *_index(house)]
-    finally:
-        house.close()
+    except Exception as error:  # whatever is broken is what was asked for
+        return [*findings, Finding("embedding", False, sentence(error))]
+    for subject, probe in (("engine", _engine), ("index", _index)):
+        try:
+            findings += probe(house)
+        except Exception as error:
+            findings.append(Finding(subject, False, sentence(error)))
+    house.close()
+    return findings
 
 
 def _python() -> Iterator[Finding]:
@@ -97,7 +101,7 @@ def _engine(house: House) -> Iterator[Finding]:
         return
     yield Finding("embedding", vectors.shape == (2, house.embedder.dimension), house.embedder.fingerprint)
     for notice in house.notices:
-        yield Finding("embedding", True, notice)
+        yield Finding("embedding", False, notice)
     yield Finding("evaluator", True, f"{house.evaluator.name} {house.evaluator.version}")
     yield Finding("generator", True, "extractive: quotes your documents; nothing leaves this machine")
     yield Finding("web search", True, "off: INCORRECT takes a second look in your documents")
@@ -109,8 +113,6 @@ def _index(house: House) -> Iterator[Finding]:
             yield Finding("index", True, f"version {index.version}, {index.size} passages")
     except EmptyIndexError as error:
         yield Finding("index", True, str(error))
-    except CragError as error:
-        yield Finding("index", False, str(error))
     refused = [row for row in house.knowledge_base.rows() if row.error]
     for row in refused:
         yield Finding("file", True, f"{row.path} is not indexed: {row.error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -39,6 +40,8 @@ from crag.schema import (
 from crag.text import language
 
 T = TypeVar("T")
+_UNSEEN = re.compile(r"[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+"""What no reader sees: zero-width and direction marks, controls, and halves of characters that no encoder takes."""
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a text, not a question."""
@@ -295,7 +298,7 @@ async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _asked(question: str) -> str:
-    question = " ".join(question.split())
+    question = " ".join(_UNSEEN.sub("", question).split())
     if not question:
         raise QuestionError("The question is empty: type what you want to know.")
     if len(question) > LONGEST_QUESTION:

@@ -18,6 +18,7 @@ from crag.schema import (
     Source,
     Strip,
     Thresholds,
+    pages_of,
 )
 from crag.text import is_cjk, language, sentences
 
@@ -98,8 +99,13 @@ def recompose(strips: Iterable[GradedStrip]) -> Knowledge:
     kept = tuple(sorted((strip for strip in strips if strip.kept), key=lambda strip: strip.order))
     groups = itertools.groupby(kept, key=lambda strip: (strip.file, strip.page))
     sources = tuple(_source(n, list(group)) for n, (_, group) in enumerate(groups, start=1))
-    text = "\n\n".join(f"[{s.n}] {' '.join(s.file.split())}, page {s.page}\n{s.text}" for s in sources)
+    text = "\n\n".join(f"[{s.n}] {' '.join(s.file.split())}, {named(s.pages or (s.page,))}\n{s.text}" for s in sources)
     return Knowledge(text=text, sources=sources, strips=kept)
+
+
+def named(pages: Sequence[int]) -> str:
+    """ "page 5", or "pages 5-6" for a source that runs over a page break."""
+    return f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}-{pages[-1]}"
 
 
 def merge(strips: Sequence[GradedStrip]) -> str:
@@ -150,6 +156,7 @@ def _source(n: int, strips: Sequence[GradedStrip]) -> Source:
         files=first.files,
         content=first.content,
         page=first.page,
+        pages=pages_of(span for strip in strips for span in strip.spans),
         text=merge(strips),
         strips=tuple(strip.id for strip in strips),
     )

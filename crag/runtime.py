@@ -102,6 +102,9 @@ def sentence(error: BaseException) -> str:
         return str(error)
     if isinstance(error, asyncio.CancelledError):
         return "The program was closed before this was finished."
+    if isinstance(error, OSError) and error.strerror:
+        place = f" ({error.filename})" if error.filename else ""
+        return f"The system refused: {error.strerror}{place}. Make room or correct the permissions, and try again."
     log.error("unexpected failure", exc_info=error)
     return f"Something unexpected failed ({type(error).__name__}). Try again; the log has the details."
 

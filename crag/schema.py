@@ -235,6 +235,8 @@ class Source(Frozen):
     files: tuple[str, ...]
     content: str
     page: int
+    pages: tuple[int, ...] = ()
+    """All pages that its strips touch: more than `page` only where a sentence runs over a page break."""
     text: str
     strips: tuple[str, ...]
     """Ids of its strips, in document order."""
@@ -255,6 +257,7 @@ class Citation(Frozen):
     n: int
     file: str
     page: int
+    pages: tuple[int, ...] = ()
 
 
 class Support(StrEnum):

@@ -92,7 +92,7 @@ def test_the_json_trace_alone_is_on_standard_output(shell: Shell) -> None:
         "reason",
     }
     assert trace["strips"][0].keys() >= {"id", "text", "file", "page", "spans", "score", "kept"}
-    assert trace["citations"][0] == {"n": 1, "file": "pump.pdf", "page": 1}
+    assert trace["citations"][0] == {"n": 1, "file": "pump.pdf", "page": 1, "pages": [1]}
     assert {"upper", "lower"} <= trace["thresholds"].keys()
     assert trace["decision"] == trace["decisions"][-1]["sentence"]
     assert "inlet valve" in trace["knowledge"]
@@ -156,3 +156,32 @@ def test_doctor_finds_everything_in_place_and_names_the_refused_file(shell: Shel
     assert ended.returncode == 0, ended.stdout
     assert "FAIL" not in ended.stdout
     assert "broken.pdf is not indexed" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "row", ['{"question": "q", "texts": "abc"}', '{"question": "q", "texts": {"a": 1}}', "[" * 100_000]
+)
+def test_what_is_no_list_of_texts_is_refused(shell: Shell, row: str) -> None:
+    graded = shell.run("grade", given=row + "\n")
+    assert graded.returncode == 2
+    assert "Line 1" in graded.stderr
+    assert "Traceback" not in graded.stderr
+
+
+def test_broken_unicode_is_graded_and_asked_like_any_text(shell: Shell) -> None:
+    graded = shell.run("grade", given='\ufeff{"question": "pump \\ud800", "texts": ["the pump \\udfff"]}\n')
+    assert graded.returncode == 0, graded.stderr
+    asked = shell.run("ask", "--json", "what is \udcff ERR-4012")
+    assert asked.returncode == 0, asked.stderr
+    assert json.loads(asked.stdout)["action"]
+
+
+def test_doctor_tells_of_a_damaged_catalog_beside_all_else(tmp_path: Path) -> None:
+    ill = Shell(tmp_path)
+    ill.index.mkdir()
+    (ill.index / "catalog.db").write_bytes(b"no database" * 1000)
+    ended = ill.run("doctor")
+    assert ended.returncode == 1
+    assert "FAIL" in ended.stdout
+    assert "Python" in ended.stdout
+    assert "Traceback" not in ended.stderr + ended.stdout

@@ -264,7 +264,7 @@ async def test_an_empty_index_is_told_as_it_is() -> None:
         await run(parts({}, knowledge_base=Empty()))
 
 
-@pytest.mark.parametrize("question", ["", " \n\t ", "x" * (LONGEST_QUESTION + 1)])
+@pytest.mark.parametrize("question", ["", " \n\t ", "\u200b\u202e", "x" * (LONGEST_QUESTION + 1)])
 async def test_a_question_that_is_none_is_refused_with_the_mend(question: str) -> None:
     with pytest.raises(CragError, match=r"empty|shorten"):
         await run(parts({}), question)

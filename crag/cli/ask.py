@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from config import Settings
 from crag.assembly import House, answer_now
-from crag.cli.console import DONE, FAILED, errors, opened
+from crag.cli.console import DONE, FAILED, errors, opened, printable
 from crag.errors import ConfigurationError
 from crag.events import Finished, Token
+from crag.refinement import named
 from crag.schema import Trace
 
 SHOWN = ("scores", "strips", "context")
@@ -52,16 +53,18 @@ def _print_trace(trace: Trace, shown: Sequence[str]) -> None:
     for notice in trace.notices:
         print(f"Note: {notice}")
     for source in trace.sources:
-        print(f"[{source.n}] {source.file}, page {source.page}")
+        others = f" (also {', '.join(source.files[1:])})" if source.files[1:] else ""
+        print(printable(f"[{source.n}] {source.file}, {named(source.pages or (source.page,))}{others}"))
     if "scores" in shown:
         print("\nDocuments")
         for rank, document in enumerate(trace.documents, 1):
             score = "  – " if document.score is None else f"{document.score:.2f}"
-            print(f"{rank:3} {score} {document.verdict:10} {document.file} p. {document.page}: {document.reason}")
+            place = f"{printable(document.file)} p. {document.page}"
+            print(f"{rank:3} {score} {document.verdict:10} {place}: {document.reason}")
     if "strips" in shown:
         print("\nStrips")
         for strip in trace.strips:
             score = "  – " if strip.score is None else f"{strip.score:.2f}"
-            print(f"{'+' if strip.kept else '-'} {score} {strip.file} p. {strip.page}: {strip.text}")
+            print(f"{'+' if strip.kept else '-'} {score} {printable(strip.file)} p. {strip.page}: {strip.text}")
     if "context" in shown:
         print("\nContext given to the generator\n" + (trace.knowledge or "(empty)"))

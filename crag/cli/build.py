@@ -11,7 +11,7 @@ from types import FrameType
 
 from config import Settings
 from crag.assembly import House
-from crag.cli.console import DONE, INTERRUPTED, errors, opened, progress
+from crag.cli.console import DONE, INTERRUPTED, errors, opened, printable, progress
 from crag.events import BuildFinished, BuildStarted, FileFinished, FileProgress, FileState
 
 
@@ -32,7 +32,7 @@ def _follow_build(house: House, cancel: threading.Event) -> int:
                 counts = ((state, sum(change.state is state for change in event.changes)) for state in FileState)
                 errors.print(", ".join(f"{count} {state}" for state, count in counts))
             elif isinstance(event, FileProgress):
-                text = f"[{event.index}/{event.files}] {event.stage} {event.path}"
+                text = f"[{event.index}/{event.files}] {event.stage} {printable(event.path)}"
                 bar.update(task, description=text, completed=event.done, total=event.total)
             elif isinstance(event, FileFinished):
                 errors.print(_row_line(event))
@@ -61,7 +61,7 @@ def _interrupt_sets(cancel: threading.Event) -> Iterator[None]:
 
 def _row_line(event: FileFinished) -> str:
     row = event.row
-    place = f"[{event.index}/{event.files}] {row.path}: "
+    place = f"[{event.index}/{event.files}] {printable(row.path)}: "
     if row.error:
         return place + f"not indexed. {row.error}"
     notes = "".join(f" Note: {warning}" for warning in row.warnings)

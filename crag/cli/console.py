@@ -46,3 +46,8 @@ def progress() -> Progress:
         transient=True,
         disable=not errors.is_terminal,
     )
+
+
+def printable(text: str) -> str:
+    """A name as the terminal may see it: no escape sequences, no direction overrides, one line."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)

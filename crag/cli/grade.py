@@ -31,15 +31,24 @@ def grade(_: argparse.Namespace, settings: Settings) -> int:
 
 def _graded_input(line: str, number: int) -> tuple[str, list[str]]:
     try:
-        row = json.loads(line)
+        row = json.loads(line.lstrip("\ufeff"))
         question, texts = row["question"], row["texts"]
-        if not isinstance(question, str) or not all(isinstance(text, str) for text in texts):
+        if (
+            not isinstance(question, str)
+            or not isinstance(texts, list)
+            or not all(isinstance(text, str) for text in texts)
+        ):
             raise TypeError
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ConfigurationError(
             f'Line {number} of standard input is not {{"question": "…", "texts": ["…"]}}: correct it.'
         ) from None
-    return question, texts
+    return _encodable(question), [_encodable(text) for text in texts]
+
+
+def _encodable(text: str) -> str:
+    """JSON can spell halves of characters that no encoder takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 async def _grade_line(house: House, question: str, texts: Sequence[str]) -> list[DocumentGrade]:

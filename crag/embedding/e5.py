@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import os
+import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -48,7 +50,7 @@ class OnnxE5:
             raise EmbeddingError(
                 f"The converted embedding model in {folder} cannot be loaded ({error}); delete that folder."
             ) from error
-        self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="embedding")
+        self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="embedding", initializer=_step_back)
         self._query = functools.lru_cache(_CACHED_QUERIES)(functools.partial(self._embed, QUERY))
 
     def embed_query(self, text: str) -> Vectors:
@@ -70,6 +72,12 @@ class OnnxE5:
             raise EmbeddingError(f"The embedding model failed on a text of {len(ids)} tokens: {error}") from error
         vector: Vectors = vectors[0]
         return vector
+
+
+def _step_back() -> None:
+    """Lets the page, and whatever else the machine does, go before the bulk of the work (Linux: per thread)."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 5)
 
 
 def _cores() -> int:

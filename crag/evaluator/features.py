@@ -21,8 +21,12 @@ STRIP = ("cosine", "below_best", "coverage", "document_cosine", "document_covera
 question's words, and the document's cosine and share."""
 
 _CODE = re.compile(
-    r"(?<![\w-])(?=[0-9./_#-]*[a-z])(?=[a-z./_#-]*[0-9])[a-z0-9]+(?:[-./_#][a-z0-9]+)*(?![\w-])", re.ASCII
+    r"(?<![\w-])(?=[0-9./_#-]*[a-z])(?=[a-z./_#-]*[0-9])[a-z0-9]+(?:[-./_#][a-z0-9]+)*(?![\w-])"
+    r"|(?<![\w.-])\d+(?:[.-]\d+){2,}(?![\w-])"  # versions and part numbers of digits alone
+    r"|(?<![\w+#])[a-z]{1,10}(?:\+\+|#)(?![\w+#])",  # C++, C#
+    re.ASCII,
 )
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[.-]\d{1,2}[.-](?:\d{4}|\d{2})")
 _ORDINAL = re.compile(r"\d+(?:s|st|nd|rd|th)")
 
 
@@ -49,7 +53,7 @@ class Asked:
     def codes(self) -> tuple[str, ...]:
         """Part numbers and other names of letters with digits ("err-4012"), lower-cased; no decades and ordinals."""
         found = dict.fromkeys(match.group() for match in _CODE.finditer(normalise(self.text)))
-        return tuple(code for code in found if len(code) >= 3 and not _ORDINAL.fullmatch(code))
+        return tuple(code for code in found if len(code) >= 2 and not _is_common(code))
 
     @cached_property
     def only_codes(self) -> bool:
@@ -69,9 +73,18 @@ def centred(vectors: Vectors, mean: Vectors) -> Vectors:
 
 
 def holds(text: str, code: str) -> bool:
-    """Whether `text` has exactly this code, whatever separates its parts ("ERR 4012" is "err-4012")."""
-    parts = (re.escape(part) for part in re.findall(r"[a-z]+|[0-9]+", code))
-    return bool(re.search(r"(?<![a-z0-9])" + r"[\W_]{0,2}".join(parts) + r"(?![a-z0-9])", normalise(text)))
+    """Whether `text` has exactly this code, whatever separates its parts ("ERR 4012" is "err-4012").
+
+    A longer code that begins or ends like it is another one: 1.2.3 is not 1.2, NX-200/b is not NX-200.
+    """
+    parts = (re.escape(part) for part in re.findall(r"[a-z]+|[0-9]+|[+#]+", code))
+    before, after = r"(?<![a-z0-9])(?<![a-z0-9][-./_#])", r"(?![a-z0-9+#])(?![-./_#][a-z0-9])"
+    return bool(re.search(before + r"[\W_]{0,2}".join(parts) + after, normalise(text)))
+
+
+def _is_common(code: str) -> bool:
+    """Decades, ordinals and dates are written in many ways, and two signs are rarely a name."""
+    return bool(_ORDINAL.fullmatch(code) or _DATE.fullmatch(code)) or (len(code) == 2 and code[-1] not in "+#")
 
 
 def features(

@@ -48,7 +48,7 @@ FOUND_CODE: Final = 0.9
 """A question that is nothing but a part number is answered by the text that holds it: no model knows the number."""
 NO_CODE: Final = 0.1
 """... and not by one that does not."""
-LACKS_CODE: Final = 0.6
+LACKS_CODE: Final = 0.45
 """A question about a code is not surely answered by a text without it: ERR-4013 is no answer to ERR-4012."""
 CROSSED_MOST: Final = 0.65
 """Where question and document differ in language their words cannot be compared: never more than uncertain."""
@@ -214,8 +214,12 @@ def _with_codes(asked: Asked, text: str, score: float) -> float:
         if not lacking:
             return max(score, FOUND_CODE)
         return min(score, NO_CODE if len(lacking) == len(asked.codes) else LACKS_CODE)
-    own_names = [code for code in lacking if any(idf(word) >= UNKNOWN_TO_IDF for word in words_of(code))]
+    own_names = [code for code in lacking if not code[0].isalpha() or code[-1] in "+#" or _is_unknown(code)]
     return min(score, LACKS_CODE) if own_names else score
+
+
+def _is_unknown(code: str) -> bool:
+    return any(idf(word) >= UNKNOWN_TO_IDF for word in words_of(code))
 
 
 def _reason(asked: Asked, text: str, best: float, key: str, same: bool) -> str:

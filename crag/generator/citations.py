@@ -31,7 +31,11 @@ def check(answer: str, knowledge: Knowledge, strips: Sequence[GradedStrip]) -> C
     cited = tuple(dict.fromkeys(_markers(masked)))
     sources = {source.n: source for source in knowledge.sources}
     return CitationCheck(
-        citations=tuple(Citation(n=n, file=sources[n].file, page=sources[n].page) for n in cited if n in sources),
+        citations=tuple(
+            Citation(n=n, file=sources[n].file, page=sources[n].page, pages=sources[n].pages)
+            for n in cited
+            if n in sources
+        ),
         unknown=tuple(n for n in cited if n not in sources),
         sentences=tuple(_checked(answer, masked, evidence)) if sources else (),
     )
@@ -66,10 +70,16 @@ def _checked(answer: str, masked: str, evidence: Mapping[int, str]) -> Iterator[
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    position = 0
+    """Ranges of the lines; a quotation of several lines, whose marker stands behind its last, is one."""
+    start = position = open_quotes = 0
     for line in text.splitlines(keepends=True):
-        yield position, position + len(line)
         position += len(line)
+        open_quotes = max(0, open_quotes + line.count("“") - line.count("”"))
+        if not open_quotes or not line.strip():
+            yield start, position
+            start, open_quotes = position, 0
+    if start < position:
+        yield start, position
 
 
 def _with_their_markers(masked: str, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ from crag.knowledge_base.locks import build_lock, hold
 from crag.knowledge_base.records import State, Target
 from crag.knowledge_base.scan import Hasher, compare, scan
 from crag.knowledge_base.snapshot import Snapshot, live_passages
-from crag.knowledge_base.vector_store import VectorStore, VectorStoreGoneError, remove_folder
+from crag.knowledge_base.vector_store import VectorStore, VectorStoreGoneError
 from crag.schema import Document
 
 __all__ = ["KnowledgeBase", "Snapshot"]
@@ -44,12 +44,21 @@ class KnowledgeBase:
     Calls block: run them on a pool. Raises KnowledgeBaseError and its family.
     """
 
-    def __init__(self, files_dir: Path, chroma_dir: Path, embedder: Embedder, *, parse_timeout: float = 60.0) -> None:
-        """`parse_timeout` is in seconds, for each slice of 8 pages."""
+    def __init__(
+        self,
+        files_dir: Path,
+        chroma_dir: Path,
+        embedder: Embedder,
+        *,
+        parse_timeout: float = 60.0,
+        notice: str | None = None,
+    ) -> None:
+        """`parse_timeout` is in seconds, for each slice of 8 pages; `notice` tells why the engine is not the usual."""
         self._files_dir = Path(files_dir)
         self._chroma_dir = Path(chroma_dir)
         self._embedder = embedder
         self._parse_timeout = parse_timeout
+        self._notice = notice
         self._catalog = Catalog(self._chroma_dir / "catalog.db")
         self._hasher = Hasher()
         self._lock = threading.RLock()
@@ -137,7 +146,7 @@ class KnowledgeBase:
                 yield Snapshot(connection, state, opened.store)
             finally:
                 connection.close()
-                self._release(state.generation)
+                self._release(state.generation, opened)
 
     def _pin(self) -> tuple[sa.Connection, State, _Open]:
         """A read transaction on the newest version, and the open store of its generation."""
@@ -150,9 +159,10 @@ class KnowledgeBase:
                         "Nothing is indexed yet: put PDFs into the folder and build the knowledge base."
                     )
                 if state.embedding != self._embedder.fingerprint:
+                    cause = f" {self._notice}" if self._notice else ""
                     raise IndexMismatchError(
                         "The index was built with another embedding model: build the knowledge base again, "
-                        "or choose the model it was built with."
+                        f"or choose the model it was built with.{cause}"
                     )
                 return connection, state, self._acquire(state)
             except VectorStoreGoneError:
@@ -165,31 +175,29 @@ class KnowledgeBase:
     def _acquire(self, state: State) -> _Open:
         with self._lock:
             opened = self._stores.get(state.generation)
+            if opened is not None and not opened.store.in_place():  # started over meanwhile, perhaps under its name
+                self._close_store(state.generation)
+                opened = None
             if opened is None:
                 store = VectorStore(generation_folder(self._chroma_dir, state.generation))
                 opened = self._stores[state.generation] = _Open(store)
-            elif not opened.store.folder.is_dir():
-                raise VectorStoreGoneError("The folder of the vectors is missing: build the knowledge base again.")
             opened.readers += 1
             return opened
 
-    def _release(self, generation: int) -> None:
+    def _release(self, generation: int, opened: _Open) -> None:
         with self._lock:
-            opened = self._stores[generation]
             opened.readers -= 1
-            if not opened.readers and generation < max(self._stores):
+            if not opened.readers and generation < max(self._stores) and self._stores.get(generation) is opened:
                 self._close_store(generation)
 
     def _close_store(self, generation: int) -> None:
-        """Closes an old generation; its folder goes unless another process reads it."""
-        store = self._stores.pop(generation).store
-        store.close()
-        remove_folder(store.folder)
+        """Closes a generation that nobody reads here; only a build, which holds the writer lock, deletes folders."""
+        self._stores.pop(generation).store.close()
 
     def _writable(self, generation: int, create: bool) -> VectorStore:
         with self._lock:
             opened = self._stores.get(generation)
-            if opened is None or not opened.store.folder.is_dir():
+            if opened is None or not opened.store.in_place():
                 if opened is not None:
                     opened.store.close()
                 store = VectorStore(generation_folder(self._chroma_dir, generation), create=create)

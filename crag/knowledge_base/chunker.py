@@ -283,13 +283,18 @@ def _pieces(units: Sequence[Unit]) -> Iterator[Piece]:
 def _is_rest(before: list[Unit], after: list[Unit]) -> bool:
     size = sum(unit.size for unit in after)
     whole = size + sum(unit.size for unit in before)
-    same = before[-1].paragraph == after[0].paragraph
+    same = before[-1].paragraph == after[0].paragraph and _on_one_page(before[-1], after[0])
     return same and size < STRIP_TARGET // 2 and whole <= STRIP_MAX and len(before) + len(after) <= STRIP_SENTENCES
+
+
+def _on_one_page(before: Unit, after: Unit) -> bool:
+    """Only a sentence that itself runs over a page break makes a strip of two pages: a citation names one."""
+    return before.spans[-1].page == after.spans[0].page
 
 
 def _fits(run: list[Unit], unit: Unit, lengths: dict[int, int]) -> bool:
     size = sum(part.size for part in run)
-    if len(run) >= STRIP_SENTENCES or size + unit.size > STRIP_MAX:
+    if len(run) >= STRIP_SENTENCES or size + unit.size > STRIP_MAX or not _on_one_page(run[-1], unit):
         return False
     if size + unit.size - STRIP_TARGET > STRIP_TARGET - size:
         return False  # without it the strip is nearer to its target

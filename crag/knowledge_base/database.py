@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ def open_database(path: Path) -> sa.Engine:
     Transactions that write are opened with `writing(engine)`: they take SQLite's write lock at their start.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(f"sqlite:///{path}", max_overflow=64)
+    engine = sa.create_engine(sa.engine.URL.create("sqlite", database=str(path)), max_overflow=64)
     sa.event.listen(engine, "connect", _configure)
     sa.event.listen(engine, "begin", _begin)
+    sa.event.listen(engine, "handle_error", _in_a_sentence)
     try:
         _migrate(engine)
     except DatabaseError as error:
@@ -46,6 +48,18 @@ def _configure(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by `_begin`, not by the driver
     for pragma in ("busy_timeout = 20000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _in_a_sentence(context: sa.engine.ExceptionContext) -> None:
+    """A full disk, a locked or a damaged file: never SQL and its parameters, always what to do."""
+    error = context.original_exception
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+        error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+    ):
+        context.chained_exception = KnowledgeBaseError(
+            f"The catalog cannot be used ({error}): make room on the disk or free the file; if it is damaged, delete "
+            "the index folder's contents and build again."
+        )
 
 
 def _begin(connection: sa.Connection) -> None:

@@ -6,6 +6,7 @@ The seam for other readers (layout, tables, OCR): whatever yields `RawPage` in r
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ def initialise_worker() -> None:
     if sys.platform == "linux":
         import resource
 
+        os.nice(5)  # the page goes first
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT, _MEMORY_LIMIT))
 
 

@@ -8,9 +8,10 @@ import stat
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from crag.errors import KnowledgeBaseError
 from crag.events import FileChange, FileState
 from crag.knowledge_base.records import Known
 
@@ -44,10 +45,13 @@ class Scan:
 
 
 def scan(folder: Path) -> Scan:
-    """Every PDF below `folder`, by path, whatever the case of its ending; links that leave it are not followed."""
+    """Every PDF below `folder`, by path, whatever the case of its ending; links that leave it are not followed.
+
+    Raises KnowledgeBaseError where it, or a folder in it, cannot be listed: what cannot be seen is not removed.
+    """
     entries, ignored = list[Entry](), list[str]()
     root = folder.resolve()
-    for directory, folders, names in os.walk(folder):
+    for directory, folders, names in os.walk(folder, onerror=_unlistable):
         folders.sort()
         for name in sorted([*names, *folders]):
             real = Path(directory, name)
@@ -59,7 +63,24 @@ def scan(folder: Path) -> Scan:
                     ignored.append(f"{_name(real.relative_to(folder))}/")
             elif name not in _UNTOLD and not name.startswith(_TEMPORARY):
                 ignored.append(_name(real.relative_to(folder)))
-    return Scan(sorted(entries, key=lambda entry: entry.path), sorted(ignored))
+    return Scan(_distinct(sorted(entries, key=lambda entry: entry.path)), sorted(ignored))
+
+
+def _distinct(entries: list[Entry]) -> list[Entry]:
+    """Two names that are shown alike, since one of them is no Unicode, must not be taken for one file."""
+    seen: set[str] = set()
+    for place, entry in enumerate(entries):
+        while entry.path in seen:
+            entry = entries[place] = replace(entry, path=f"{entry.path}\ufffd")
+        seen.add(entry.path)
+    return entries
+
+
+def _unlistable(error: OSError) -> None:
+    raise KnowledgeBaseError(
+        f"The folder {error.filename} cannot be read ({error.strerror}): create it, connect its drive or correct "
+        "its permissions. The index stays as it is."
+    ) from None
 
 
 def _name(path: Path) -> str:

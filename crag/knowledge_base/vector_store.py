@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import uuid
 from collections.abc import Collection, Iterator, Sequence
@@ -110,6 +111,14 @@ class VectorStore:
         if self._client is not None:
             self._client.close()
         self._client = None
+
+    def in_place(self) -> bool:
+        """Whether its folder is still the one that was opened."""
+        try:
+            same = os.fstat(self._hold.fileno()).st_ino == _lock_of(self.folder).stat().st_ino
+        except OSError:
+            return False
+        return same and self.folder.is_dir()
 
     def close(self) -> None:
         """Gives the folder free; waits for running queries. Not to be used afterwards."""

@@ -79,3 +79,31 @@ def test_the_heading_counts_as_words_of_the_document() -> None:
 def test_a_document_without_strips_is_its_own() -> None:
     document, rows = features(Asked("Apollo?", NOWHERE), "", "Apollo.", [], NOWHERE, np.empty((0, 4), np.float32))
     assert (len(document), rows) == (len(DOCUMENT), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "held"),
+    [
+        ("Install Python 3.14.2 first.", "3.14.3", False),
+        ("Install Python 3.14.2 first.", "3.14.2", True),
+        ("Firmware v1.2.3 fixes it.", "v1.2", False),
+        ("The NX-200/b gasket costs 12 euro.", "nx-200", False),
+        ("The NX-200 gasket costs 12 euro.", "nx-200", True),
+        ("See NX-200.", "nx-200", True),
+        ("The key 778-231-09 hangs in the office.", "778-231-08", False),
+        ("It is written in C++ and C#.", "c++", True),
+        ("It is written in C.", "c++", False),
+    ],
+)
+def test_a_code_that_only_looks_alike_is_another_one(text: str, code: str, held: bool) -> None:
+    assert holds(text, code) is held
+
+
+@pytest.mark.parametrize("question", ["Why 3.14.3?", "Where is the key 778-231-08?", "Is it written in C++?"])
+def test_versions_digit_groups_and_language_names_are_codes(question: str) -> None:
+    assert Asked(question, NOWHERE).codes
+
+
+@pytest.mark.parametrize("question", ["What happened on 2020-05-01?", "And on 12.03.2020?", "In the 1990s, 21st, B2?"])
+def test_dates_and_ordinals_are_no_codes(question: str) -> None:
+    assert Asked(question, NOWHERE).codes == ()

@@ -293,3 +293,18 @@ def test_the_shipped_calibration_fits_the_shipped_idf_table_and_the_features() -
 @pytest.mark.parametrize(("row", "value"), [((0.0,), 0.5), ((1000.0,), 1.0), ((-1000.0,), 0.0)])
 def test_scores_stay_in_their_range_without_overflow(row: tuple[float, ...], value: float) -> None:
     assert logistic((0.0, 1.0), row) == pytest.approx(value)
+
+
+async def test_a_neighbouring_version_is_not_sure_evidence_and_its_strips_are_not_kept(embedder: Embedder) -> None:
+    text = "The scripts need Python 3.14.2 or newer, because older versions lack the module they are built on."
+    document = Document(
+        id="d", content="", files=("a.pdf",), text=text, spans=(Span(page=1, start=0, end=9),), strips=decompose(text)
+    )
+    asked = "Why do the scripts need Python {}?"
+    evaluator = LightweightEvaluator(embedder)
+    [other], [same] = [await evaluator.grade(asked.format(v), [document]) for v in ("3.14.3", "3.14.2")]
+    assert same.document.score is not None
+    assert same.document.score >= 0.7
+    assert other.document.score is not None
+    assert other.document.score < 0.5
+    assert all(strip.score is not None and strip.score < 0.5 for strip in other.strips)

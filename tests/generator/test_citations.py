@@ -79,3 +79,11 @@ def test_odd_answers_do_not_break_the_check(answer: str) -> None:
 
 def test_number_that_the_evidence_lacks_is_never_fully_supported() -> None:
     assert support("Thirteen Saturn V rockets were launched in 1999", SATURN) is not Support.SUPPORTED
+
+
+def test_a_quotation_of_several_lines_shares_the_marker_behind_it() -> None:
+    text = "Stage I\nThe tumour is small.\nStage II\nThe tumour is larger."
+    kept = strip("s", text, 1)
+    result = check(f"From your documents:\n\n“{text}” [1]", recompose([kept]), [kept])
+    assert {sentence.support for sentence in result.sentences} == {Support.SUPPORTED}
+    assert all(sentence.cites == (1,) for sentence in result.sentences)

@@ -352,3 +352,73 @@ def test_headings_are_spread_over_the_files(base: KnowledgeBase, write: Write) -
     built(base)
     with base.snapshot() as snapshot:
         assert snapshot.headings(3) == [("a.pdf", "Harvest"), ("b.pdf", "Transport"), ("a.pdf", "Storage")]
+
+
+def test_a_folder_that_is_gone_is_an_error_and_the_index_stays(base: KnowledgeBase, write: Write, files: Path) -> None:
+    write("a.pdf", "The text of the only file.")
+    built(base)
+    files.rename(files.with_name("away"))
+    with pytest.raises(KnowledgeBaseError, match="cannot be read"):
+        base.changes()
+    with pytest.raises(KnowledgeBaseError, match="The index stays as it is"):
+        list(base.build())
+    assert len(texts(base)) == 1
+    files.with_name("away").rename(files)
+    assert [change.state for change in base.changes()] == [FileState.UNCHANGED]
+
+
+def test_a_reader_survives_that_somebody_starts_over(base: KnowledgeBase, write: Write, tmp_path: Path) -> None:
+    chroma = tmp_path / "chroma_db"
+    write("a.pdf", "The text of the first file.")
+    built(base)
+    shutil.rmtree(chroma / "index-1")
+    built(base)  # mended in a new generation, which this process now holds open
+    with base.snapshot() as index:
+        assert index.dense(base._embedder.embed_query("first file"), 1)
+    shutil.rmtree(chroma)
+    other = KnowledgeBase(tmp_path / "Files", chroma, HashingEmbedder())
+    built(other)
+    for reader in (base, other, base):
+        with reader.snapshot() as index:
+            assert index.dense(reader._embedder.embed_query("first file"), 1)
+    assert (chroma / "index-1").is_dir()
+    other.close()
+
+
+def test_names_that_are_shown_alike_are_two_files(base: KnowledgeBase, write: Write, files: Path) -> None:
+    data = write("a.pdf", "The text of one file.").read_bytes()
+    (files / "\\xff.pdf").write_bytes(data)
+    try:
+        Path(os.fsdecode(os.fsencode(files) + b"/\xff.pdf")).write_bytes(data)
+    except OSError:
+        pytest.skip("this file system takes names in Unicode only")
+    built(base)
+    assert len(base.rows()) == 3
+    assert len({row.path for row in base.rows()}) == 3
+
+
+@pytest.mark.parametrize("name", ["a?b", "a%41b", "a#b", "a b", "ä中"])
+def test_the_index_may_lie_in_a_folder_of_any_name(name: str, write: Write, files: Path, tmp_path: Path) -> None:
+    write("a.pdf", "The text of one file.")
+    made = KnowledgeBase(files, tmp_path / name, HashingEmbedder())
+    built(made)
+    assert (tmp_path / name / "catalog.db").is_file()
+    assert len(texts(made)) == 1
+    made.close()
+
+
+def test_a_damaged_catalog_is_told_in_a_sentence(write: Write, files: Path, tmp_path: Path) -> None:
+    write("a.pdf", *[f"Page {n} of a file that fills the catalog with text." for n in range(30)])
+    made = KnowledgeBase(files, tmp_path / "chroma_db", HashingEmbedder())
+    built(made)
+    made.close()
+    path = tmp_path / "chroma_db" / "catalog.db"
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\x55" * (len(data) - 4096)
+    path.write_bytes(data)
+    for extra in ("-wal", "-shm"):
+        path.with_name(path.name + extra).unlink(missing_ok=True)
+    again = KnowledgeBase(files, tmp_path / "chroma_db", HashingEmbedder())
+    with pytest.raises(KnowledgeBaseError, match="build again"), again.snapshot():
+        pass
+    again.close()

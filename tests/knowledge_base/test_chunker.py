@@ -130,3 +130,9 @@ def test_ids_are_the_same_every_time_and_differ_by_content(book: Path) -> None:
     assert first == again
     assert not {p.id for p in first} & {p.id for p in other}
     assert not {s.id for p in first for s in p.strips} & {s.id for p in other for s in p.strips}
+
+
+def test_only_a_sentence_that_runs_over_a_page_break_makes_a_strip_of_two_pages(write: Write) -> None:
+    pages, passages = cut(write("book.pdf", "Short one. Short two.", "Short three. Short four.", "Short five."))
+    assert len(pages) == 3
+    assert {len({span.page for span in strip.spans}) for passage in passages for strip in passage.strips} == {1}
