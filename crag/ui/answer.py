@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from crag.schema import Action, Support, Trace
-from crag.ui import safe
+from crag.ui import safe, spoken
 from crag.ui.panels import documents, refined_context, second_look, timing
 from crag.ui.texts import Texts
 
@@ -23,15 +23,16 @@ PANELS = {
 
 
 def draw(trace: Trace, t: Texts) -> None:
-    """A finished or stopped turn."""
-    if trace.action is not None:
+    """A finished or stopped turn; a decision that nothing came of yet is not shown as one."""
+    if trace.action is not None and (trace.strips or trace.answer or not trace.stopped):
         draw_decision(trace.action, trace.decision, t)
     if trace.answer:
         draw_text(trace.answer)
     if trace.error:
         st.error(safe.in_markdown(trace.error), icon=":material/error:")
     if trace.stopped:
-        st.caption(f":material/stop_circle: {t('stopped')}")
+        kept = trace.answer or trace.documents
+        st.caption(f":material/stop_circle: {t('stopped' if kept else 'stopped_empty')}")
     _footer(trace, t)
     for notice in _notices(trace, t):
         st.caption(f":material/info: {safe.in_markdown(notice)}")
@@ -44,9 +45,16 @@ def draw_decision(action: Action, sentence: str, t: Texts) -> None:
     st.markdown(f":{colour}-badge[{icon} {t(action)}] :small[{safe.in_markdown(sentence)}]")
 
 
+def spoken_end(trace: Trace, t: Texts) -> str:
+    """How the turn ended, for those who hear it."""
+    if trace.error or trace.stopped or trace.action is None:
+        return trace.error or t("stopped" if trace.answer or trace.documents else "stopped_empty")
+    return t("said_end", action=t(trace.action), sentence=trace.decision)
+
+
 def draw_text(text: str) -> None:
     """The answer as plain text: lines kept, nothing in it interpreted."""
-    st.html(f"<div class='crag-text crag-answer'>{safe.in_html(text.strip())}</div>")
+    st.html(spoken.in_its_language(text.strip(), "crag-answer"))
 
 
 def _footer(trace: Trace, t: Texts) -> None:

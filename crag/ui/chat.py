@@ -7,13 +7,15 @@ import streamlit as st
 from config import Settings
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, safe, state, welcome
+from crag.ui import answer, safe, spoken, state, welcome
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Conversation, Process, Turn
 from crag.ui.texts import Texts
 
 TICK = 0.2
+ROOM = 4000
+"""More characters than a question may have, so that what is too long is told instead of being cut off."""
 YOU, CRAG = ":material/person:", ":material/fact_check:"
 
 
@@ -26,37 +28,47 @@ def draw(
     st.chat_input(
         t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
         key="question",
-        disabled=bool(running) or overview.empty,
-        max_chars=LONGEST_QUESTION,
+        disabled=overview.empty,
+        max_chars=LONGEST_QUESTION + ROOM,
         on_submit=_submit,
         args=(process, conversation, settings),
     )
     with st.container(key="main"):
         if gone:
             st.info(t("conversation_gone"), icon=":material/history_toggle_off:")
-        if overview.empty:
-            welcome.draw_empty(process, overview, t)
-        elif not turns and (question := welcome.draw_examples(process, t)):
-            _ask(process, None, question, settings)
-            st.rerun()
+        if not turns:
+            _first(process, overview, settings, t)
         for turn in turns:
             last = turn is turns[-1]
             with st.chat_message("user", avatar=YOU):
-                st.html(f"<div class='crag-text crag-question'>{safe.in_html(turn.question)}</div>")
+                st.html(spoken.in_its_language(turn.question, "crag-question", "h2"))
             with st.chat_message("assistant", avatar=CRAG):
                 if turn.job.id in running:
-                    _into_view()
                     _follow(turn, t)
                 else:
                     _ended(process, conversation, turn, last, settings, t)
+        _tell(turns, running, t)
 
 
-def _into_view() -> None:
-    """Brings the running turn into view: Streamlit scrolls by itself only where the page is at its end already."""
-    st.html(
-        "<script>[...document.querySelectorAll('.crag-question')].at(-1)?.scrollIntoView({block: 'start'})</script>",
-        unsafe_allow_javascript=True,
-    )
+def _first(process: Process, overview: Overview, settings: Settings, t: Texts) -> None:
+    """Where nothing was asked yet."""
+    if overview.empty:
+        welcome.draw_empty(process, overview, t)
+    elif question := welcome.draw_examples(process, t):
+        _ask(process, None, question, settings)
+        st.rerun()
+
+
+def _tell(turns: list[Turn], running: set[str], t: Texts) -> None:
+    """Brings what was asked on this page into view, and says aloud how it has ended; the browser does each once."""
+    before = st.session_state.setdefault("turns-before", {turn.job.id for turn in turns})
+    if not turns or turns[-1].job.id in before:
+        return
+    newest = turns[-1]
+    spoken.show_newest(newest.job.id)
+    if newest.job.id not in running:
+        trace = newest.trace
+        spoken.say(answer.spoken_end(trace, t) if trace else newest.job.error or "", once=newest.job.id)
 
 
 def _submit(process: Process, conversation: Conversation | None, settings: Settings) -> None:
@@ -77,7 +89,7 @@ def _ended(
         answer.draw(trace, t)
     if turn.job.state is JobState.FAILED:
         st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
-    if last and conversation is not None and (trace is None or trace.error is not None):
+    if last and conversation is not None and (trace is None or trace.stopped or trace.error is not None):
         st.button(
             t("try_again"),
             key=f"again-{turn.job.id}",
@@ -98,8 +110,9 @@ def _follow(turn: Turn, t: Texts) -> None:
         answer.draw_text(view.text)
     with st.container(horizontal=True, vertical_alignment="center", key=f"live-{turn.job.id}"):
         stopping = turn.job.stopping.is_set()
-        status = t("stopping") if stopping else _status(view, t)
+        status = t("stopping") if stopping else t("doing_waiting") if turn.waits else _status(view, t)
         st.caption(f":material/progress_activity: {status}", width="stretch")
+        spoken.say(status)
         st.button(
             t("stop"),
             key=f"stop-{turn.job.id}",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from crag.errors import CragError
-from crag.events import BuildEvent, FileChange, FileRow, FileState
+from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState
 from crag.runtime import Job, JobState
 from crag.ui import safe, uploading
 from crag.ui.progress import BuildView, build_view
@@ -42,7 +42,8 @@ class Overview:
 
     @property
     def passages(self) -> int:
-        return sum(row.passages for row in self.indexed)
+        """Equal files share theirs."""
+        return sum(row.passages for row in {row.content: row for row in self.indexed}.values())
 
     @property
     def to_do(self) -> list[FileChange]:
@@ -64,7 +65,10 @@ def look(process: Process) -> Overview:
     try:
         if building:
             return Overview(rows=tuple(base.rows()), building=True)
-        return Overview(tuple(base.rows()), tuple(base.changes()), tuple(base.ignored()), base.staged())
+        found = Overview(tuple(base.rows()), tuple(base.changes()), tuple(base.ignored()), base.staged())
+        if not found.to_do or (process.refused_at is not None and process.refused_at != found.rows):
+            process.forget_failed_build()
+        return found
     except CragError as error:
         return Overview(building=building, error=str(error))
     except OSError as error:
@@ -85,8 +89,10 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
         return
     _preview(process, overview, t)
     _staged(process, overview, t)
-    if job is not None:
-        _result(job, t)
+    if process.refused_at is not None:
+        st.info(t("build_elsewhere"), icon=":material/hourglass_top:")
+    elif (last := process.last_build()) is not None:
+        _result(last, t)
     _files(overview.rows, t)
 
 
@@ -97,7 +103,8 @@ def _follow(job: Job[BuildEvent], t: Texts) -> None:
     with st.container(key="building"):
         current = view.current
         if current is None:
-            st.progress(view.share, text=t("build_finishing" if view.finished else "build_starting"))
+            done = t("build_between", n=view.passed, of=len(view.to_do)) if view.finished else t("build_starting")
+            st.progress(view.share, text=t("build_finishing") if view.publishing else done)
         else:
             file = safe.in_markdown(current.path)
             st.progress(view.share, text=t("build_file", n=view.passed + 1, of=max(1, len(view.to_do)), file=file))
@@ -143,7 +150,15 @@ def _preview(process: Process, overview: Overview, t: Texts) -> None:
             type="primary" if overview.to_do else "secondary",
             disabled=not overview.changes,
         )
-        st.button(t("refresh"), key="refresh", icon=":material/refresh:", type="tertiary", help=t("refresh_help"))
+        st.button(
+            t("refresh"),
+            on_click=_look_again,
+            args=(process,),
+            key="refresh",
+            icon=":material/refresh:",
+            type="tertiary",
+            help=t("refresh_help"),
+        )
 
 
 def _staged(process: Process, overview: Overview, t: Texts) -> None:
@@ -161,6 +176,10 @@ def _rebuild(process: Process) -> None:
     process.build()
 
 
+def _look_again(process: Process) -> None:
+    process.forget_failed_build()
+
+
 def _publish(process: Process) -> None:
     process.publish_staged()
 
@@ -170,33 +189,38 @@ def _keep(staged: int) -> None:
 
 
 def _result(job: Job[BuildEvent], t: Texts) -> None:
-    """How the last build ended, and each file that did not simply succeed."""
+    """How the last build ended in one line; it unfolds the files that failed or have notes."""
     if job.state is JobState.FAILED:
         st.error(t("build_failed", error=safe.in_markdown(job.error or "")), icon=":material/error:")
         return
     view = build_view(job.events)
-    end = view.end
-    if end is None:
+    if view.end is None:
         return
-    text, icon = _summary(view, t)
-    with st.expander(text, icon=icon, expanded=bool(view.finished) and end.failed > 0, key=f"result-{job.id}"):
-        if view.finished:
-            _lines(sorted(view.finished, key=_worst_first), t)
-        else:
-            st.caption(t("nothing_to_read"))
+    text, icon = _summary(view, view.end, t)
+    noted = [row for row in view.finished if row.error or row.warnings]
+    if noted:
+        with st.expander(text, icon=icon, key=f"result-{job.id}"):
+            _lines(sorted(noted, key=_worst_first), t)
+    else:
+        st.caption(f"{icon} {text}")
 
 
-def _summary(view: BuildView, t: Texts) -> tuple[str, str]:
-    end = view.end
-    if end is None or not end.published:
-        return t("build_cancelled", n=len(view.finished)), ":material/stop_circle:"
+def _summary(view: BuildView, end: BuildFinished, t: Texts) -> tuple[str, str]:
     failed = sum(bool(row.error) for row in view.finished)
-    done = t("build_done", n=len(view.finished) - failed, seconds=end.seconds)
-    if end.seconds and (pages := sum(row.pages for row in view.finished)):
-        done += f" · {t('pages_per_second', rate=pages / end.seconds)}"
+    read = len(view.finished) - failed
+    if not end.published:
+        text, icon = t("build_cancelled", n=read), ":material/stop_circle:"
+    elif not view.started:
+        text, icon = t("build_published", n=end.staged), ":material/check_circle:"
+    elif not view.finished:
+        text, icon = t("nothing_to_read"), ":material/check_circle:"
+    else:
+        text, icon = t("build_done", n=read, seconds=end.seconds), ":material/check_circle:"
+        if end.seconds and (pages := sum(row.pages for row in view.finished)):
+            text += f" · {t('pages_per_second', rate=pages / end.seconds)}"
     if failed:
-        return f"{done} · {t('n_failed', n=failed)}", ":material/warning:"
-    return done, ":material/check_circle:"
+        return f"{text} · {t('n_failed', n=failed)}", ":material/warning:"
+    return text, icon
 
 
 def _files(rows: tuple[FileRow, ...], t: Texts) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from crag.errors import CragError
-from crag.ui import chat, knowledge, opening, safe, sidebar, state
+from crag.ui import chat, knowledge, opening, safe, sidebar, spoken, state
 from crag.ui.texts import Texts, language_of
 
 HERE = Path(__file__).parent
@@ -28,7 +28,8 @@ def main() -> None:
     conversation, gone = state.conversation(process)
     overview = knowledge.look(process)
     with st.sidebar:
-        settings = sidebar.draw(process, overview, t)
+        settings = sidebar.draw(process, overview, conversation is not None, t)
+    spoken.begin(t)
     chat.draw(process, conversation, gone, overview, settings, t)
 
 

@@ -69,6 +69,7 @@ def turn_view(events: Iterable[TurnEvent]) -> TurnView:
 class BuildView:
     """How far a build has come."""
 
+    started: bool = False
     to_do: tuple[str, ...] = ()
     """Paths of the added and changed files, in the order in which they are read."""
     passed: int = 0
@@ -84,6 +85,11 @@ class BuildView:
             return 1.0
         return min(1.0, (self.passed + self._of_current()) / len(self.to_do)) if self.to_do else 0.0
 
+    @property
+    def publishing(self) -> bool:
+        """Every file is through."""
+        return self.started and self.passed >= len(self.to_do)
+
     def _of_current(self) -> float:
         if self.current is None:
             return 0.0
@@ -98,6 +104,7 @@ def build_view(events: Iterable[BuildEvent]) -> BuildView:
     for event in events:
         match event:
             case BuildStarted():
+                view.started = True
                 states = (FileState.ADDED, FileState.CHANGED)
                 view.to_do = tuple(change.path for change in event.changes if change.state in states)
                 place = {path: i for i, path in enumerate(view.to_do)}
@@ -108,6 +115,8 @@ def build_view(events: Iterable[BuildEvent]) -> BuildView:
                 view.current = None
                 view.finished.append(event.row)
                 view.passed = max(view.passed, place.get(event.row.path, -1) + 1)
+                if event.index == event.files:  # behind it there is nothing, not even what is passed over
+                    view.passed = len(view.to_do)
             case BuildFinished():
                 view.end = event
     return view

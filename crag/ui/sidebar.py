@@ -11,12 +11,12 @@ from crag.ui.state import Process
 from crag.ui.texts import Texts
 
 
-def draw(process: Process, overview: Overview, t: Texts) -> Settings:
-    """Draws it and returns the settings for the next question."""
+def draw(process: Process, overview: Overview, asked: bool, t: Texts) -> Settings:
+    """Draws it and returns the settings for the next question; `asked`: there is a conversation in the middle."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.html("<span class='crag-brand'>CRAG</span>", width="content")
         st.button(t("new"), key="new", icon=":material/add:", type="tertiary", on_click=state.show, args=(None,))
-    if not overview.empty:
+    if asked or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)
     with st.expander(t("decision"), icon=":material/tune:", expanded=False):

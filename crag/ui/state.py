@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import uuid
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from config import Settings, load_settings
-from crag.errors import CragError
-from crag.events import BuildEvent, Finished, TurnEvent
-from crag.runtime import Job, Runtime
+from crag.errors import BuildLockedError, CragError
+from crag.events import BuildEvent, FileRow, Finished, TurnEvent
+from crag.runtime import Job, JobState, Runtime
 from crag.schema import Trace
+from crag.ui import quiet
 
 if TYPE_CHECKING:
     from crag.assembly import House
@@ -43,6 +45,12 @@ class Turn:
     question: str
     settings: Settings
     job: Job[TurnEvent]
+    before: Job[TurnEvent] | None = None
+    """The turn that was running when this was asked: it ends first."""
+
+    @property
+    def waits(self) -> bool:
+        return self.before is not None and self.before.running
 
     @property
     def trace(self) -> Trace | None:
@@ -71,6 +79,20 @@ def turn_source(
     return ask(house, settings, question)
 
 
+def _after(
+    before: Job[TurnEvent] | None, source: Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]
+) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
+    """`source`, begun when `before` has ended or the turn itself is stopped."""
+
+    async def run(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
+        while before is not None and before.running and not job.stopping.is_set():  # noqa: ASYNC110 - set by threads
+            await asyncio.sleep(0.05)
+        async for event in source(job):
+            yield event
+
+    return run
+
+
 class Process:
     """One per server process, shared by all sessions. Thread-safe."""
 
@@ -78,6 +100,9 @@ class Process:
         self.settings = settings
         self.runtime = Runtime()
         self.house: House | None = None
+        self.refused_at: tuple[FileRow, ...] | None = None
+        """The published files when a build was refused because another process was building."""
+        self._forgotten: str | None = None
         self._conversations: dict[str, Conversation] = {}
         self._lock = threading.Lock()
 
@@ -98,24 +123,56 @@ class Process:
     def build(self) -> Job[BuildEvent]:
         """Rebuilds what has changed in Files/; joins the build that runs."""
         knowledge_base = self._opened().knowledge_base
-        return self.runtime.start_blocking("build", lambda job: knowledge_base.build(job.stopping))
+        return self._write(lambda job: knowledge_base.build(job.stopping))
 
     def publish_staged(self) -> Job[BuildEvent]:
-        """Makes the finished files of a cancelled build live."""
+        """Makes the finished files of a cancelled build live; `staged` of the last event counts them."""
         knowledge_base = self._opened().knowledge_base
 
         def source(_: Job[BuildEvent]) -> Iterator[BuildEvent]:
-            yield knowledge_base.publish_staged()
+            staged = knowledge_base.staged()
+            yield knowledge_base.publish_staged().model_copy(update={"staged": staged})
 
-        return self.runtime.start_blocking("build", source)
+        return self._write(source)
+
+    def _write(self, source: Callable[[Job[BuildEvent]], Iterator[BuildEvent]]) -> Job[BuildEvent]:
+        """Runs what writes the index; where another process writes it, that is no failure but a reason to wait."""
+        knowledge_base = self._opened().knowledge_base
+
+        def run(job: Job[BuildEvent]) -> Iterator[BuildEvent]:
+            self.refused_at = None
+            try:
+                yield from source(job)
+            except BuildLockedError:
+                log.info("another process is building", exc_info=True)
+                self.refused_at = tuple(knowledge_base.rows())
+
+        return self.runtime.start_blocking("build", run)
+
+    def last_build(self) -> Job[BuildEvent] | None:
+        """The newest build, unless its message has been put away."""
+        job = self.runtime.latest("build")
+        return None if job is None or job.id == self._forgotten else job
+
+    def forget_failed_build(self) -> None:
+        """Puts away the message of a build that failed or was refused: it is no longer true."""
+        job = self.runtime.latest("build")
+        self.refused_at = None
+        if job is not None and job.state is JobState.FAILED:
+            self._forgotten = job.id
 
     def ask(self, conversation_id: str | None, question: str, settings: Settings) -> Conversation:
-        """Starts a turn in the conversation, or in a new one where it is None or no longer known."""
-        job = self.runtime.start("turn", turn_source(self._opened(), settings, question))
+        """Starts a turn in the conversation, or in a new one where it is None or no longer known.
+
+        Where the last turn still runs, the new one waits for its end.
+        """
+        answering = turn_source(self._opened(), settings, question)
         with self._lock:
             conversation = self._conversations.get(conversation_id or "") or Conversation(uuid.uuid4().hex)
             self._conversations[conversation.id] = conversation
-            conversation.turns.append(Turn(question, settings, job))
+            before = conversation.turns[-1].job if conversation.turns else None
+            job = self.runtime.start("turn", _after(before, answering))
+            conversation.turns.append(Turn(question, settings, job, before))
             for old in list(self._conversations)[:-KEPT_CONVERSATIONS]:
                 del self._conversations[old]
         return conversation
@@ -155,6 +212,7 @@ def process() -> Process:
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Opens the house while the browser still loads the page, and ends jobs and house with the server."""
+    quiet.install()
     try:
         process().open()
     except CragError:

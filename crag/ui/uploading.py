@@ -39,8 +39,7 @@ def draw(settings: Settings, t: Texts) -> None:
     )
     for number, waiting in enumerate(st.session_state.get("upload-waiting", [])):
         _ask(number, waiting, settings, t)
-    for outcome, name in st.session_state.get("upload-outcomes", []):
-        _say(outcome, name, settings, t)
+    _say(st.session_state.get("upload-outcomes", []), settings, t)
 
 
 def forget() -> None:
@@ -85,9 +84,15 @@ def _decide(waiting: Waiting, choice: OnConflict | None, settings: Settings) -> 
         _save(waiting, settings, choice)
 
 
-def _say(outcome: Outcome, name: str, settings: Settings, t: Texts) -> None:
-    text = t(f"upload_{outcome}", file=safe.in_markdown(name), limit=settings.max_upload_mb)
-    if outcome in ICONS:
-        st.caption(f"{ICONS[outcome]} {text}")
-    else:
-        st.error(text, icon=":material/error:")
+def _say(outcomes: list[tuple[Outcome, str]], settings: Settings, t: Texts) -> None:
+    """A line for all that went well, and one for each file that did not."""
+    for outcome, icon in ICONS.items():
+        names = [name for what, name in outcomes if what is outcome]
+        if len(names) == 1:
+            st.caption(f"{icon} {t(f'upload_{outcome}', file=safe.in_markdown(names[0]))}")
+        elif names:
+            st.caption(f"{icon} {t(f'uploads_{outcome}', n=len(names))}")
+    for outcome, name in outcomes:
+        if outcome not in ICONS:
+            text = t(f"upload_{outcome}", file=safe.in_markdown(name), limit=settings.max_upload_mb)
+            st.error(text, icon=":material/error:")

@@ -17,6 +17,8 @@ from crag.ui.texts import Texts
 log = logging.getLogger(__name__)
 
 EXAMPLES = 3
+GUIDE = "crag-guide.pdf"
+"""The guide that comes with CRAG in Files/."""
 _CLAUSE = re.compile(r"(?:what|how|where|why|when|which|who)\b", re.IGNORECASE)
 
 
@@ -24,6 +26,8 @@ def draw_empty(process: Process, overview: Overview, t: Texts) -> None:
     """Nothing can be asked yet: where PDFs go, and the rebuild."""
     st.header(t("welcome"), anchor=False)
     st.markdown(t("what_it_does"))
+    if [change.path for change in overview.changes] == [GUIDE] and not overview.building:
+        st.info(t("guide_is_there"), icon=":material/menu_book:")
     with st.container(border=True, key="start"):
         knowledge.draw(process, overview, t)
 
@@ -49,7 +53,8 @@ def example_questions(process: Process) -> list[str]:
         with process.house.knowledge_base.snapshot() as snapshot:
             version, known = st.session_state.get("examples", (None, []))
             if version != snapshot.version:
-                known = [_question(heading) for _, heading in snapshot.headings(EXAMPLES)]
+                made = dict.fromkeys(_question(heading) for _, heading in snapshot.headings(2 * EXAMPLES))
+                known = list(made)[:EXAMPLES]
                 st.session_state["examples"] = (snapshot.version, known)
             return list(known)
     except CragError:

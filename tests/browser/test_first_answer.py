@@ -86,7 +86,7 @@ def test_upload_rebuild_ask_and_inspect(app: str, browsing: Browsing, pdf: Path)
     page.get_by_role("button", name="Rebuild").click()
     page.get_by_text("Last rebuild: 1 read").wait_for(timeout=120_000)
     browsing.settled()
-    assert page.get_by_text("What about “").count() >= 1
+    assert page.get_by_text("Tell me ").count() >= 1
     browsing.shot("2-examples")
 
     ask(browsing, "In which year was the lighthouse of Karnholm built?", answers=1)

@@ -18,10 +18,13 @@ from ui_stage import (
     labels,
     messages,
     open_panel,
+    scripts,
 )
 
 from crag.errors import CragError
-from crag.ui import chat, state
+from crag.events import Finished
+from crag.ui import chat, spoken, state
+from crag.ui.panels.documents import LONGEST_NAME, short
 
 PANELS = ("documents", "refined_context", "second_look", "timing")
 
@@ -37,12 +40,46 @@ def test_a_running_turn_shows_action_steps_and_stop_before_it_ends(stage: Stage)
     assert "Correct" in "".join(message.value for message in at.markdown)
     assert "retrieved 8 · graded 8 · kept" in "".join(caption.value for caption in at.caption)
     assert "Stop" in labels(at)
-    assert at.chat_input[0].disabled
+    assert not at.chat_input[0].disabled, "a further question can be typed meanwhile"
+    assert "retrieved 8" in scripts(at), "the steps are read aloud"
     at.button(key=f"stop-{turn.id}").click().run()
     at = ended(at)
     assert "From your docu" in html(at)
     assert "You stopped this answer" in "".join(caption.value for caption in at.caption)
-    assert not at.chat_input[0].disabled
+    assert "Try again" in labels(at)
+    assert "You stopped this answer" in scripts(at)
+
+
+def test_a_turn_stopped_before_anything_was_refined_shows_no_decision(stage: Stage) -> None:
+    last = stage.turn[-1]
+    assert isinstance(last, Finished)
+    bare = {"strips": (), "documents": (), "decisions": (), "answer": "", "stopped": True}
+    stage.turn = [Finished(trace=last.trace.model_copy(update=bare))]
+    at = answered(stage)
+    assert not any("-badge" in message.value for message in at.markdown)
+    assert "nothing was ready yet" in "".join(caption.value for caption in at.caption)
+    assert "Try again" in labels(at)
+
+
+def test_the_end_is_said_and_texts_name_their_language(stage: Stage) -> None:
+    at = answered(stage)
+    assert "Answered. Correct." in scripts(at)
+    assert "<h1>CRAG</h1>" in scripts(at)
+    at = ended(ask(at, "批量大小是多少？"))
+    assert "<h2 class='crag-text crag-question' lang='zh'>批量大小是多少？</h2>" in html(at)
+    assert "<h2 class='crag-text crag-question' lang='en'>" in html(at)
+
+
+def test_only_what_was_asked_on_this_page_is_brought_into_view(stage: Stage) -> None:
+    at = answered(stage)
+    assert scripts(at).count("scrollIntoView") == 1
+    again = AppTest.from_file(str(PAGE), default_timeout=20)
+    again.query_params["c"] = at.query_params["c"]
+    assert "scrollIntoView" not in scripts(again.run())
+
+
+def test_a_script_cannot_be_left_by_what_it_says() -> None:
+    assert "</script" not in spoken._literal("</script><img src=x>")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +112,7 @@ def test_the_documents_panel_shows_rank_file_page_score_verdict_and_reason(stage
         zip(rows, ["dense passage retrieval.pdf", "检索增强.pdf", "tables.pdf"], strict=True), 1
     ):
         assert f"'crag-rank-cell'>{rank}<" in row
-        assert f"{file}<small>p. " in row
+        assert f"<span title='{file}'>{file}</span><small>p. " in row
     assert "0.91<div class='crag-bar' style='--score:0.9100;--lower:0.3000;--upper:0.7000'" in rows[0]
     assert "crag-bar" not in rows[1], "what is ungraded has no score"
     assert "<summary>the engine stopped</summary>" in rows[1]
@@ -84,7 +121,7 @@ def test_the_documents_panel_shows_rank_file_page_score_verdict_and_reason(stage
 def test_the_text_of_a_document_unfolds_under_its_reason_and_is_inert(stage: Stage) -> None:
     stage.turn = events([0.91])
     shown = html(open_panel(answered(stage), "documents"))
-    assert "<div class='crag-text'>" in shown
+    assert "<div class='crag-text' lang='en'>" in shown
     assert "<script" not in shown
     assert "<img" not in shown
 
@@ -152,7 +189,7 @@ def test_an_address_of_a_forgotten_conversation_says_so(stage: Stage) -> None:
     stage.page()
     at.query_params["c"] = "0" * 32
     at.run()
-    assert "This conversation is gone" in "".join(info.value for info in at.info)
+    assert "not known here any more" in "".join(info.value for info in at.info)
 
 
 def test_moved_thresholds_apply_to_the_next_question_and_can_be_reset(stage: Stage) -> None:
@@ -195,12 +232,29 @@ def test_a_turn_that_ends_while_the_page_is_drawn_does_not_leave_the_box_shut(
     assert "Stop" not in labels(at)
 
 
-def test_two_turns_at_once_in_one_conversation_are_both_followed(stage: Stage) -> None:
-    stage.goes_on.clear()
-    at = ask(stage.page(), "first question")
-    process = state.process()
-    process.ask("".join(at.query_params["c"]), "second question", process.settings)
+def test_a_long_file_name_loses_its_middle() -> None:
+    name = "a" * 60 + "-2024.pdf"
+    assert len(short(name)) == LONGEST_NAME
+    assert short(name).endswith("a-2024.pdf")
+    assert short("short.pdf") == "short.pdf"
+
+
+def test_an_index_that_vanishes_leaves_the_conversation_on_top(stage: Stage) -> None:
+    at = answered(stage)
+    stage.base.row_list = []
     at.run()
+    assert at.sidebar.get("file_uploader")
+    assert not at.main.get("file_uploader")
+    assert "What batch size was used?" in html(at)
+
+
+def test_a_question_asked_while_another_is_answered_waits_for_it(stage: Stage) -> None:
+    stage.goes_on.clear()
+    at = ask(ask(stage.page(), "first question"), "second question")
+    assert "waiting for the answer above" in "".join(caption.value for caption in at.caption)
+    job = state.process().runtime.latest("turn")
+    assert job is not None
+    assert not job.events
     assert labels(at).count("Stop") == 2
     stage.goes_on.set()
     at = ended(at)

@@ -17,7 +17,7 @@ from ui_stage import (
 )
 
 from crag.errors import CragError, EmbeddingError
-from crag.events import FileRow
+from crag.events import FileChange, FileRow, FileState
 
 
 def test_while_the_house_opens_the_page_says_what_is_prepared(stage: Stage) -> None:
@@ -90,6 +90,25 @@ def test_an_example_question_is_made_from_a_heading_and_asks_it(stage: Stage) ->
     at = ended(at)
     assert "Thresholds" in html(at)
     assert at.query_params["c"]
+
+
+def test_the_same_example_is_shown_once(stage: Stage) -> None:
+    stage.base.heading_list = [(f"{n}.pdf", heading) for n, heading in enumerate(["Aim", "Aim", "AIM", "Cost", "Use"])]
+    shown = [button.label for button in stage.page().button if str(button.key).startswith("example-")]
+    assert len(shown) == 3
+    assert len({label.lower() for label in shown}) == 3
+
+
+def test_a_fresh_copy_points_to_the_guide(stage: Stage) -> None:
+    stage.base.row_list = []
+    stage.base.change_list = [FileChange(path="crag-guide.pdf", state=FileState.ADDED)]
+    assert "press Rebuild once" in "".join(info.value for info in stage.page().info)
+
+
+def test_equal_files_count_their_passages_once(stage: Stage) -> None:
+    copy = stage.base.row_list[0].model_copy(update={"path": "copy.pdf"})
+    stage.base.row_list.append(copy)
+    assert "2 files · 80 passages" in "".join(caption.value for caption in stage.page().caption)
 
 
 def test_files_the_rebuild_leaves_alone_are_named(stage: Stage) -> None:

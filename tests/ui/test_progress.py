@@ -40,6 +40,16 @@ def test_the_share_of_a_build_only_grows_and_ends_at_one() -> None:
     assert (shares[0], shares[-1]) == (0.0, 1.0)
 
 
+def test_a_build_publishes_when_every_file_is_through() -> None:
+    changes = tuple(FileChange(path=name, state=FileState.ADDED) for name in ("a", "b"))
+    log = [
+        BuildStarted(changes=changes),
+        FileFinished(row=FileRow(path="a", content="a"), index=1, files=2),
+        FileFinished(row=FileRow(path="b", content="b"), index=2, files=2),
+    ]
+    assert [build_view(log[:n]).publishing for n in range(4)] == [False, False, False, True]
+
+
 def test_a_build_with_nothing_to_do_has_no_share_until_it_ends() -> None:
     log = [BuildStarted(changes=()), BuildFinished(version=1, published=True)]
     assert [build_view(log[:n]).share for n in (0, 1, 2)] == [0.0, 0.0, 1.0]

@@ -17,7 +17,7 @@ from ui_stage import (
     messages,
 )
 
-from crag.errors import CragError
+from crag.errors import BuildLockedError, CragError
 from crag.events import BuildFinished, BuildStarted, FileChange, FileFinished, FileProgress, FileRow, FileState
 from crag.ui import state
 
@@ -29,6 +29,10 @@ def build_script(error: str | None = None) -> list[Any]:
         FileProgress(path="new.pdf", index=2, files=2, stage="reading", done=8, total=40, pages_per_second=31.4),
         BuildFinished(version=2, published=True, files=1, failed=int(bool(error)), seconds=3.0),
     ]
+
+
+def captions(at: AppTest) -> str:
+    return "\n".join(caption.value for caption in at.caption)
 
 
 def start_build(stage: Stage, error: str | None = "needs a password: remove it") -> AppTest:
@@ -60,6 +64,7 @@ def test_a_finished_build_keeps_each_files_result_in_sight(stage: Stage) -> None
     at = ended(at, "build")
     assert "needs a password: remove it" in html(at)
     assert any("1 failed" in expander.label for expander in at.expander)
+    assert not any(expander.proto.expanded for expander in at.expander)
     assert not at.get("progress")
 
 
@@ -73,6 +78,14 @@ def test_a_cancelled_build_asks_whether_to_publish_what_is_finished(stage: Stage
     at = ended(at, "build")
     assert stage.base.staged_count == 0
     assert "Publish them" not in labels(at)
+    assert "1 file published" in captions(at)
+
+
+def test_a_cancelled_build_does_not_count_what_failed_as_finished(stage: Stage) -> None:
+    at = start_build(stage)
+    at.button(key="build-cancel").click().run()
+    labels_of = [expander.label for expander in ended(at, "build").expander]
+    assert "Rebuild cancelled, 0 finished · 1 failed" in labels_of
 
 
 def test_finished_files_of_a_cancelled_build_can_be_kept(stage: Stage) -> None:
@@ -85,14 +98,44 @@ def test_finished_files_of_a_cancelled_build_can_be_kept(stage: Stage) -> None:
 
 def test_a_build_that_fails_says_why(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(cancel: Any) -> Any:
-        raise CragError("Another process is building: wait for it.")
+        raise CragError("The disk is full: make room.")
         yield
 
     monkeypatch.setattr(stage.base, "build", fails)
     stage.base.change_list = [ADDED]
     at = stage.page()
     at.button(key="rebuild").click().run()
-    assert "Another process is building" in messages(ended(at, "build"))
+    at = ended(at, "build")
+    assert "The disk is full" in messages(at)
+    stage.base.change_list = []
+    assert "The disk is full" not in messages(at.run()), "everything is up to date"
+    stage.base.change_list = [ADDED]
+    assert "The disk is full" not in messages(at.run())
+
+
+def test_a_build_elsewhere_is_no_failure_and_its_message_goes(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(cancel: Any) -> Any:
+        raise BuildLockedError("Process 7 is building: wait until it has finished.")
+        yield
+
+    def infos() -> str:
+        return "".join(info.value for info in at.info)
+
+    monkeypatch.setattr(stage.base, "build", refused)
+    stage.base.change_list = [ADDED]
+    at = stage.page()
+    at.button(key="rebuild").click().run()
+    at = ended(at, "build")
+    assert "Another process is building" in infos()
+    assert not at.error
+    at.button(key="refresh").click().run()
+    assert "Another process is building" not in infos()
+    at.button(key="rebuild").click().run()
+    at = ended(at, "build")
+    assert "Another process is building" in infos()
+    stage.base.row_list = [INDEXED, FileRow(path="new.pdf", content="n", passages=1)]
+    at.run()
+    assert "Another process is building" not in infos()
 
 
 def test_an_upload_is_filed_once_and_told_about(stage: Stage, tmp_path: Path) -> None:
@@ -103,6 +146,14 @@ def test_an_upload_is_filed_once_and_told_about(stage: Stage, tmp_path: Path) ->
     at.run()
     assert not (tmp_path / "Files" / "paper.pdf").exists(), "a rerun does not file it again"
     assert "is added" in "".join(caption.value for caption in at.caption)
+
+
+def test_several_uploads_get_one_line_and_one_for_each_problem(stage: Stage) -> None:
+    at = stage.page()
+    good = [(f"{n}.pdf", b"%PDF-1.7 a", "application/pdf") for n in range(3)]
+    at.get("file_uploader")[0].set_value([*good, ("x.pdf", b"<html>", "application/pdf")]).run()
+    assert "3 files added: rebuild to ask them." in captions(at)
+    assert len(at.error) == 1
 
 
 def test_a_taken_name_is_asked_about(stage: Stage, tmp_path: Path) -> None:

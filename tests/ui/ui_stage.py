@@ -242,9 +242,15 @@ def labels(at: AppTest) -> list[str]:
 
 
 def html(at: AppTest) -> str:
-    """All HTML of the page but its style sheet, in order."""
+    """All HTML of the page that can be seen, in order."""
     bodies = [element.proto.body for element in at.get("html")]
-    return "\n".join(body for body in bodies if not body.startswith("<style>"))
+    return "\n".join(body for body in bodies if not body.startswith(("<style>", "<div class='crag-hidden'>")))
+
+
+def scripts(at: AppTest) -> str:
+    """The hidden HTML with the page's own scripts."""
+    bodies = [element.proto.body for element in at.get("html")]
+    return "\n".join(body for body in bodies if body.startswith("<div class='crag-hidden'>"))
 
 
 def ended(at: AppTest, kind: str = "turn") -> AppTest:

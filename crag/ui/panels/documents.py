@@ -9,12 +9,15 @@ import altair as alt
 import streamlit as st
 
 from crag.schema import GradedDocument, Thresholds, Trace, Verdict
+from crag.text import language
 from crag.ui import safe
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
 from crag.ui.texts import Texts
 
 DODGE = 0.03
 """Scores that round to the same multiple of this stand above each other."""
+LONGEST_NAME = 40
+"""Characters of a file name in the table; the middle of a longer one is left out."""
 NAMED = 0.12
 """A zone this wide has room for the verdict's name."""
 
@@ -46,15 +49,19 @@ def show_table(documents: tuple[GradedDocument, ...], thresholds: Thresholds, te
 
 def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Texts) -> str:
     heading = f"<strong>{safe.in_html(document.heading)}</strong> " if document.heading else ""
+    text = f"<div class='crag-text' lang='{language(document.text)}'>{heading}{safe.in_html(document.text)}</div>"
     cells = (
         ("rank", str(rank)),
-        ("file", f"{safe.in_html(document.file)}<small>{texts('pages', pages=pages(document.pages))}</small>"),
+        (
+            "file",
+            f"<span title='{safe.in_html(document.file)}'>{safe.in_html(short(document.file))}</span>"
+            f"<small>{texts('pages', pages=pages(document.pages))}</small>",
+        ),
         ("score", _bar(document, thresholds, texts)),
         ("verdict", f"<span class='crag-verdict'>{safe.in_html(texts(document.verdict))}</span>"),
         (
             "reason",
-            f"<details><summary>{safe.in_html(document.reason or document.cause or '')}</summary>"
-            f"<div class='crag-text'>{heading}{safe.in_html(document.text)}</div></details>",
+            f"<details><summary>{safe.in_html(document.reason or document.cause or '')}</summary>{text}</details>",
         ),
     )
     inside = "".join(f"<td class='crag-{name}-cell'>{cell}</td>" for name, cell in cells)
@@ -67,6 +74,14 @@ def _bar(document: GradedDocument, thresholds: Thresholds, texts: Texts) -> str:
         return texts("no_score")
     places = f"--score:{document.score:.4f};--lower:{thresholds.lower:.4f};--upper:{thresholds.upper:.4f}"
     return f"{document.score:.2f}<div class='crag-bar' style='{places}'><i></i><b></b><b></b></div>"
+
+
+def short(name: str) -> str:
+    """The name with its middle left out where it is too long: beginning and end tell files apart."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    end = LONGEST_NAME // 2
+    return f"{name[: LONGEST_NAME - end - 1]}…{name[-end:]}"
 
 
 def pages(numbers: tuple[int, ...]) -> str:
