@@ -109,10 +109,11 @@ def named(pages: Sequence[int]) -> str:
 
 
 def merge(strips: Sequence[GradedStrip]) -> str:
-    """Their texts as one: neighbours on the page flow on, a gap is a new line."""
+    """Their texts as one: neighbours in a paragraph flow on; a gap, or another paragraph, is a new line."""
     text = strips[0].text if strips else ""
     for before, after in itertools.pairwise(strips):
-        text += (_gap(before.text, after.text) if neighbours(before, after) else "\n") + after.text
+        flows = neighbours(before, after) and not after.starts_line
+        text += (_gap(before.text, after.text) if flows else "\n") + after.text
     return text
 
 

@@ -74,6 +74,8 @@ class Strip(Frozen):
     id: str
     text: str
     spans: tuple[Span, ...] = ()
+    starts_line: bool = False
+    """Whether it begins a paragraph or a table row, so that it is not run on from the strip before it."""
 
 
 class Passage(Frozen):

@@ -259,3 +259,17 @@ def test_chinese_neighbours_are_merged_without_a_space() -> None:
 def test_a_file_name_cannot_forge_a_source() -> None:
     doc = document("d", strip("s"), file="a\n\n[9] boss.pdf")
     assert recompose(run(graded(doc, 0.9, 0.9)).values()).text.splitlines()[0] == "[1] a [9] boss.pdf, page 1"
+
+
+def test_a_strip_that_begins_a_paragraph_is_not_run_on() -> None:
+    first = made("a", "The rule is simple.", start=0)
+    flowing = made("b", "It has one line.", start=20)
+    opening = made("c", "A new paragraph.", start=37).model_copy(update={"starts_line": True})
+    assert merge([first, flowing, opening]) == "The rule is simple. It has one line.\nA new paragraph."
+
+
+def made(id_: str, text: str, start: int) -> GradedStrip:
+    span = Span(page=1, start=start, end=start + len(text))
+    return GradedStrip(
+        id=id_, text=text, spans=(span,), content="c", files=("a.pdf",), documents=("d",), order=start, score=0.9
+    )

@@ -15,7 +15,7 @@ from crag.knowledge_base.pdf_loader import RawPage
 from crag.schema import Passage, Span, Strip
 from crag.text import sentences
 
-CHUNKER_VERSION = "strips-1"
+CHUNKER_VERSION = "strips-2"
 """Part of the index fingerprint: raise it whenever the same pages would give other passages."""
 
 # Sizes count a Latin character as 1 and a Chinese one as 2, so one set of limits serves both.
@@ -115,7 +115,7 @@ def _strip(content: str, piece: Piece) -> Strip:
     spans = _merge_spans([span for unit in piece.units for span in unit.spans])
     place = ";".join(f"{span.page}:{span.start}-{span.end}" for span in spans)
     identity = hashlib.sha256(f"{content}|{place}".encode()).hexdigest()[:32]
-    return Strip(id=identity, text=piece.text, spans=spans)
+    return Strip(id=identity, text=piece.text, spans=spans, starts_line="\n" in piece.units[0].glue)
 
 
 def _joined(units: Sequence[Unit]) -> str:
