@@ -15,6 +15,10 @@ NEAR_DUPLICATE = 0.9
 """A strip whose words (by idf) stand to this share in one quoted already adds nothing."""
 
 
+PADDING = 0.75
+"""A strip with less than this share of the best score only pads the answer, unless it stands beside a quoted one."""
+
+
 class ExtractiveGenerator:
     """Answers with at most `quotes` strips of the knowledge, best first; neighbouring strips are one quote."""
 
@@ -25,7 +29,7 @@ class ExtractiveGenerator:
 
     async def stream(self, question: str, knowledge: Knowledge) -> AsyncGenerator[str]:
         """The lead-in, then one paragraph per quote. Raises GenerationError where there is nothing to quote."""
-        chosen = best_strips(knowledge.strips, self.quotes)
+        chosen = best_strips(_in_language(knowledge.strips, language(question)), self.quotes)
         if not chosen:
             raise GenerationError("There is no evidence to quote from: lower the strip threshold or ask otherwise.")
         number = {id_: source.n for source in knowledge.sources for id_ in source.strips}
@@ -34,10 +38,20 @@ class ExtractiveGenerator:
             yield f"\n\n“{merge(run)}” [{number[run[0].id]}]"
 
 
+def _in_language(strips: Sequence[GradedStrip], asked: str) -> list[GradedStrip]:
+    """Without strips in another language than the question's that one in its own language equals: across languages
+    a score is less certain, and a reader expects the quote in the language of the question."""
+    best = max((strip.score or 0.0 for strip in strips if language(strip.text) == asked), default=0.0)
+    return [strip for strip in strips if language(strip.text) == asked or (strip.score or 0.0) > best]
+
+
 def best_strips(strips: Sequence[GradedStrip], most: int) -> list[GradedStrip]:
-    """The `most` strips with the highest scores, best first, without those that repeat a better one."""
+    """The `most` strips with the highest scores, best first, without those that repeat or pad a better one."""
     chosen: list[GradedStrip] = []
     for strip in sorted(strips, key=lambda strip: (-(strip.score or 0.0), strip.order)):
+        weak = bool(chosen) and (strip.score or 0.0) < PADDING * (chosen[0].score or 0.0)
+        if weak and not any(neighbours(strip, other) or neighbours(other, strip) for other in chosen):
+            continue
         words = words_of(strip.text)
         if len(chosen) < most and all(coverage(words, words_of(other.text)) < NEAR_DUPLICATE for other in chosen):
             chosen.append(strip)

@@ -25,7 +25,7 @@ async def answer(question: str, *strips: GradedStrip, quotes: int = 3) -> str:
 async def test_quotes_the_best_strip_first_with_the_number_of_its_source() -> None:
     text = await answer(
         "When was Apollo cancelled?",
-        kept("a", "Apollo was announced in 1961.", 0.6, 0),
+        kept("a", "Apollo was announced in 1961.", 0.7, 0),
         kept("b", "The programme ended in 1972.", 0.9, 1, page=2),
     )
     assert text == ("From your documents:\n\n“The programme ended in 1972.” [2]\n\n“Apollo was announced in 1961.” [1]")
@@ -45,6 +45,17 @@ async def test_neighbouring_strips_are_one_quote() -> None:
     first, second = "Water boils at 100 degrees.", "Salt raises that point slightly."
     strips = kept("a", first, 0.6, 0), kept("b", second, 0.9, 1, start=len(first) + 1)
     assert (await answer("boiling?", *strips)).endswith(f"“{first} {second}” [1]")
+
+
+async def test_what_is_far_below_the_best_does_not_pad_the_answer() -> None:
+    strips = kept("a", "Apollo was announced in 1961.", 0.6, 0), kept("b", "It ended in 1972.", 0.9, 1, page=2)
+    assert (await answer("When did it end?", *strips)).count("“") == 1
+
+
+@pytest.mark.parametrize(("english", "quoted"), [(0.8, 1), (0.95, 2)])
+async def test_another_language_is_quoted_only_where_it_says_more(english: float, quoted: int) -> None:
+    strips = kept("a", "The tower is 42 metres high.", english, 0), kept("b", "灯塔的塔高四十二米。", 0.9, 1, page=2)
+    assert (await answer("灯塔有多高？", *strips)).count("“") == quoted
 
 
 async def test_a_strip_that_repeats_another_is_left_out() -> None:
