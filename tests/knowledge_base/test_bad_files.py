@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pymupdf
 import pytest
-from conftest import Write, built, pdf_bytes
 from hashing import HashingEmbedder
+from small_pdfs import Write, built, pdf_bytes
 
 from crag.errors import PdfError
 from crag.events import FileState

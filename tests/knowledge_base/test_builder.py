@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Write, built, of_kind, texts
 from hashing import HashingEmbedder
+from small_pdfs import Write, built, of_kind, texts
 
 from crag.errors import BuildLockedError, EmptyIndexError, IndexMismatchError, KnowledgeBaseError
 from crag.events import BuildFinished, FileState

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from conftest import Write, built
+from small_pdfs import Write, built
 
 from crag.errors import KnowledgeBaseError
 from crag.knowledge_base.base import KnowledgeBase

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import Write
+from small_pdfs import Write
 
 from crag.knowledge_base.chunker import PASSAGE_MAX, STRIP_MAX, TINY, chunk, size_of
 from crag.knowledge_base.page_text import PageText, compose

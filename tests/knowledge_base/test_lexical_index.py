@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from conftest import Write, built, pdf_bytes
 from hashing import HashingEmbedder
+from small_pdfs import Write, built, pdf_bytes
 
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.lexical_index import match_expression

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pymupdf
 import pytest
-from conftest import Write, pdf_bytes
+from small_pdfs import Write, pdf_bytes
 
 from crag.knowledge_base.clean import clean_word, is_garbled, joint, vocabulary
 from crag.knowledge_base.page_text import PageText, compose

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from conftest import Write, built, texts
 from hashing import HashingEmbedder
+from small_pdfs import Write, built, texts
 
 from crag.knowledge_base.base import KnowledgeBase
 
