@@ -1,5 +1,6 @@
 """The command line on real PDFs with the real engine: build, ask, grade, doctor, in a pipe."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -37,6 +38,25 @@ class Shell:
             timeout=240,
             encoding="utf-8",
         )
+
+    def on_a_terminal(self, *arguments: str) -> str:
+        """What a person sees; the exit code must be 0."""
+        import pty
+
+        mine, theirs = pty.openpty()
+        environment = {**os.environ, "CRAG_FILES_DIR": str(self.files), "CRAG_CHROMA_DIR": str(self.index)}
+        command = [sys.executable, "-m", "crag", *arguments]
+        with subprocess.Popen(
+            command, cwd=ROOT, env={**environment, "TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs
+        ) as process:
+            os.close(theirs)
+            seen = b""
+            with contextlib.suppress(OSError):  # the terminal closes with the program
+                while block := os.read(mine, 4096):
+                    seen += block
+            assert process.wait(timeout=240) == 0, seen.decode()
+        os.close(mine)
+        return seen.decode()
 
 
 def a_pdf(path: Path, pages: list[str]) -> None:
@@ -174,6 +194,16 @@ def test_broken_unicode_is_graded_and_asked_like_any_text(shell: Shell) -> None:
     asked = shell.run("ask", "--json", "what is \udcff ERR-4012")
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout)["action"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
+def test_a_build_and_a_question_work_on_a_terminal_too(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    a_pdf(shell.files / "pump.pdf", PAGES)
+    built = shell.on_a_terminal("build")
+    assert "pump.pdf: 2 pages" in built
+    assert "━" in built, "a bar is drawn"
+    assert "42 litres per minute" in shell.on_a_terminal("ask", "What is the flow rate of the Falcon 9 pump?")
 
 
 def test_doctor_tells_of_a_damaged_catalog_beside_all_else(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from config import Settings
 from crag.assembly import House, open_house
@@ -40,7 +40,7 @@ def progress() -> Progress:
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
         console=errors,
         transient=True,
