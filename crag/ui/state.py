@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+WARM_UP_AFTER: Final = 2.0
+"""Seconds: the page is drawn first."""
 KEPT_CONVERSATIONS: Final = 200
 CONVERSATION: Final = "c"
 """The query parameter that names the conversation, so that a reload shows it again."""
@@ -116,8 +118,9 @@ class Process:
 
         return self.runtime.start_blocking("open", source)
 
-    def _warm_up(self, _: Job[Opening]) -> Iterator[Opening]:
-        self._opened().warm_up()
+    def _warm_up(self, job: Job[Opening]) -> Iterator[Opening]:
+        if not job.stopping.wait(WARM_UP_AFTER):
+            self._opened().warm_up()
         return iter(())
 
     def build(self) -> Job[BuildEvent]:
