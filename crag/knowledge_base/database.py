@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DatabaseError
 
 from crag.errors import KnowledgeBaseError
 
@@ -27,12 +26,6 @@ def open_database(path: Path) -> sa.Engine:
     sa.event.listen(engine, "handle_error", _in_a_sentence)
     try:
         _migrate(engine)
-    except DatabaseError as error:
-        engine.dispose()
-        raise KnowledgeBaseError(
-            f"The catalog {path.name} cannot be opened ({error.orig}): free the disk or the file, "
-            f"or delete the folder {path.parent.name} and build again."
-        ) from None
     except BaseException:
         engine.dispose()
         raise
@@ -50,16 +43,17 @@ def _configure(connection: Any, _record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _in_a_sentence(context: sa.engine.ExceptionContext) -> None:
-    """A full disk, a locked or a damaged file: never SQL and its parameters, always what to do."""
+def _in_a_sentence(context: sa.engine.ExceptionContext) -> KnowledgeBaseError | None:
+    """What is raised for a full disk, a locked or a damaged file: never SQL and its parameters, but what to do."""
     error = context.original_exception
     if isinstance(error, sqlite3.DatabaseError) and not isinstance(
         error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)
     ):
-        context.chained_exception = KnowledgeBaseError(
+        return KnowledgeBaseError(
             f"The catalog cannot be used ({error}): make room on the disk or free the file; if it is damaged, delete "
             "the index folder's contents and build again."
         )
+    return None
 
 
 def _begin(connection: sa.Connection) -> None:

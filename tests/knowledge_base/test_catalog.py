@@ -43,7 +43,7 @@ def test_the_stored_boxes_are_those_of_the_words(base: KnowledgeBase, write: Wri
 
 def test_a_damaged_or_newer_catalog_is_named_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "catalog.db").write_bytes(b"no database at all" * 100)
-    with pytest.raises(KnowledgeBaseError, match="delete the folder"):
+    with pytest.raises(KnowledgeBaseError, match="delete the index folder"):
         open_database(tmp_path / "catalog.db")
     engine = open_database(tmp_path / "other.db")
     with writing(engine) as connection:
@@ -51,3 +51,20 @@ def test_a_damaged_or_newer_catalog_is_named_with_what_to_do(tmp_path: Path) -> 
     engine.dispose()
     with pytest.raises(KnowledgeBaseError, match="newer version"):
         open_database(tmp_path / "other.db")
+
+
+def test_a_full_disk_is_told_in_a_sentence_and_what_was_stored_stays(base: KnowledgeBase, write: Write) -> None:
+    write("a.pdf", "The text of the first file.")
+    built(base)
+    with base._catalog.engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+    sa.event.listen(
+        base._catalog.engine,
+        "checkout",
+        lambda raw, *_: raw.execute(f"PRAGMA max_page_count = {pages}"),  # SQLite's own way to be full
+    )
+    write("b.pdf", *[f"Page {n} of a large file. " + "It holds many words. " * 60 for n in range(20)])
+    with pytest.raises(KnowledgeBaseError, match="make room on the disk"):
+        list(base.build())
+    with base.snapshot() as snapshot:
+        assert snapshot.size == 1
