@@ -20,7 +20,7 @@ run: .venv/requirements.stamp
 test: .venv/requirements-dev.stamp browser
 	@$(PYTEST) -m "not full"
 
-test-full: .venv/requirements-dev.stamp browser
+test-full: .venv/requirements-cross-encoder.stamp browser
 	@$(PYTEST)
 
 check: .venv/requirements-dev.stamp
@@ -50,3 +50,8 @@ browser: .venv/requirements-dev.stamp
 .venv/requirements-dev.stamp: requirements-dev.txt requirements.txt
 	@sh scripts/setup.sh requirements-dev.txt
 	@touch $@ .venv/requirements.stamp
+
+# The optional evaluator, so that its tests are not skipped.
+.venv/requirements-cross-encoder.stamp: requirements-cross-encoder.txt .venv/requirements-dev.stamp
+	@sh scripts/setup.sh requirements-cross-encoder.txt
+	@touch $@

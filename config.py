@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from crag.errors import ConfigurationError
@@ -26,11 +27,19 @@ class Settings(BaseSettings):
 
     files_dir: Path = Field(ROOT / "Files", description="Folder with your PDFs (subfolders included).")
     chroma_dir: Path = Field(ROOT / "chroma_db", description="Folder of the index: vectors, lexical index, catalog.")
+    data_dir: Path = Field(ROOT / ".crag", description="Folder of your own things: corrected grades, calibrations.")
     cache_dir: Path = Field(default_factory=_cache_home, description="Folder of the converted embedding model.")
 
     embedding_provider: Literal["embedded"] = Field("embedded", description="Who makes the vectors.")
     llm_provider: Literal["embedded"] = Field("embedded", description="Who writes the answer: `embedded` quotes.")
-    evaluator: Literal["lightweight"] = Field("lightweight", description="Who grades documents and strips.")
+    evaluator: Literal["lightweight", "cross-encoder"] = Field(
+        "lightweight", description="Who grades documents and strips."
+    )
+    grader_model: str = Field(
+        "",
+        description="Model of the cross-encoder that grades.",
+        json_schema_extra={"range": "a folder or hub name"},
+    )
 
     k: Annotated[int, Field(ge=1, le=50)] = Field(8, description="Documents retrieved and graded per question.")
     fusion_constant: Annotated[int, Field(ge=1, le=1000)] = Field(
@@ -39,8 +48,22 @@ class Settings(BaseSettings):
     upper: Annotated[float, Field(ge=0, le=1)] = Field(0.7, description="A score from here on is relevant.")
     lower: Annotated[float, Field(ge=0, le=1)] = Field(0.3, description="A score below is irrelevant.")
     strip_threshold: Annotated[float, Field(ge=0, le=1)] = Field(0.5, description="A strip is kept from here on.")
-    top_strips: Annotated[int, Field(ge=1, le=100)] = Field(8, description="At most so many strips are kept.")
+    top_strips: Annotated[int, Field(ge=1, le=100)] = Field(
+        8, description="At most so many strips are kept, of the files and of the web each."
+    )
     quotes: Annotated[int, Field(ge=1, le=20)] = Field(3, description="At most so many strips are quoted.")
+
+    web: Literal["off", "auto"] = Field(
+        "auto", description="Whether the web is searched where your documents do not suffice; needs a provider."
+    )
+    web_results: Annotated[int, Field(ge=1, le=20)] = Field(5, description="Results asked for per web search.")
+    tavily_api_key: SecretStr = Field(
+        SecretStr(""), validation_alias="tavily_api_key", description="Key for Tavily; used with its provider alone."
+    )
+    tavily_url: str = Field("https://api.tavily.com", description="Address of Tavily's service.")
+    web_provider: Literal["none", "tavily"] = Field(
+        "none", description="Who searches the web: the query leaves this machine."
+    )
 
     parse_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
         60.0, description="Seconds that reading a slice of a PDF (8 pages) may take before the file is given up."
@@ -48,6 +71,21 @@ class Settings(BaseSettings):
     max_upload_mb: Annotated[int, Field(ge=1, le=2000)] = Field(200, description="Largest PDF that can be uploaded.")
     threads: Annotated[int, Field(ge=0, le=64)] = Field(0, description="Threads of the embedding engine; 0: all cores.")
     language: Literal["auto", "en", "zh"] = Field("auto", description="Language of the page; `auto`: the browser's.")
+
+    @field_validator("tavily_url")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        if not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", url):
+            raise ValueError("this is no address that begins with https:// or http://")
+        return url
+
+    @field_validator("web_provider")
+    @classmethod
+    def _has_its_key(cls, provider: str, info: ValidationInfo) -> str:
+        key = info.data.get("tavily_api_key")
+        if provider == "tavily" and not (key and key.get_secret_value().strip()):
+            raise ValueError("tavily needs a key, set TAVILY_API_KEY")
+        return provider
 
     @model_validator(mode="after")
     def _thresholds_are_ordered(self) -> Settings:

@@ -1,4 +1,4 @@
-"""The command line: build, ask, grade, doctor. Drives the same functions as the page."""
+"""The command line: build, ask, grade, eval, calibrate, doctor. Drives the same functions as the page."""
 
 from __future__ import annotations
 
@@ -12,10 +12,19 @@ from config import Settings, load_settings
 from crag import __version__
 from crag.cli.ask import SHOWN, ask
 from crag.cli.build import build
+from crag.cli.calibrate import calibrate_command
 from crag.cli.console import DONE, FAILED, INTERRUPTED, LOCKED, NOTHING_INDEXED, USAGE, errors
+from crag.cli.evaluate import at_least_one, evaluate
 from crag.cli.grade import grade
 from crag.doctor import examine
-from crag.errors import BuildLockedError, ConfigurationError, CragError, EmptyIndexError, QuestionError
+from crag.errors import (
+    BuildLockedError,
+    ConfigurationError,
+    CragError,
+    EmptyIndexError,
+    QuestionError,
+    QuestionSetError,
+)
 from crag.runtime import sentence
 
 
@@ -30,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         codes = {
             ConfigurationError: USAGE,
             QuestionError: USAGE,
+            QuestionSetError: USAGE,
             EmptyIndexError: NOTHING_INDEXED,
             BuildLockedError: LOCKED,
         }
@@ -67,6 +77,23 @@ def _parser() -> argparse.ArgumentParser:
 
     grading = commands.add_parser("grade", help='grade JSON lines {"question", "texts"} from standard input')
     grading.set_defaults(run=grade)
+
+    calibrating = commands.add_parser("calibrate", help="learn the thresholds from labelled questions")
+    calibrating.add_argument("questions", nargs="?", metavar="QUESTIONS", help="a question set, .jsonl or .csv")
+    calibrating.add_argument("--from-corrections", action="store_true", help="learn from grades corrected in the page")
+    calibrating.add_argument("--apply", action="store_true", help="use what is suggested from the next start on")
+    calibrating.add_argument("--utility", default="", metavar="NAME=NUMBER,…", help="other weights than the usual ones")
+    calibrating.add_argument("--list", action="store_true", help="list what was applied, the active one marked")
+    calibrating.add_argument("--undo", action="store_true", help="go back to the one before, or to the defaults")
+    calibrating.set_defaults(run=calibrate_command)
+
+    evaluating = commands.add_parser("eval", help="put a question set (JSONL, CSV) to the index and report figures")
+    evaluating.add_argument("questions", help="the file; see docs/evaluation.md for its columns")
+    evaluating.add_argument("--report", metavar="HTML", help="write a report with plots to this file")
+    evaluating.add_argument("--json", metavar="JSON", help="write the figures and a row per question to this file")
+    evaluating.add_argument("--compare", metavar="JSON", help="compare with the JSON of an earlier run")
+    evaluating.add_argument("--limit", type=at_least_one, metavar="N", help="ask only the first N questions")
+    evaluating.set_defaults(run=evaluate)
 
     examining = commands.add_parser("doctor", help="say what is installed, configured and reachable, and what to mend")
     examining.set_defaults(run=_doctor)

@@ -11,33 +11,62 @@ SENTENCES = {
     "en": {
         "second": "second look: ",
         "reached": "best {best} reaches {upper}: answered from your documents",
-        "between": (
-            "best {best} is below {upper} and not below {lower}, so the evidence is uncertain: "
-            "answered from your documents; web search is off"
-        ),
+        "between": "best {best} is below {upper} and not below {lower}, so the evidence is uncertain: {then}",
         "ungraded": (
             "best {best} is below {lower}, but {ungraded} of {total} documents could not be graded, so the evidence "
-            "is uncertain: no graded document can be used, and web search is off"
+            "is uncertain: no graded document can be used{then}"
         ),
         "below": "best {best} is below {lower}: {then}",
         "nothing": "nothing was retrieved: {then}",
-        "first_then": "taking a second look with a rewritten query",
-        "second_then": "your documents do not cover the question",
     },
     "zh": {
         "second": "再次检索：",
         "reached": "最高分 {best} 达到 {upper}：根据您的文档回答",
-        "between": "最高分 {best} 低于 {upper} 但不低于 {lower}，证据不确定：根据您的文档回答，网络搜索未开启",
+        "between": "最高分 {best} 低于 {upper} 但不低于 {lower}，证据不确定：{then}",
         "ungraded": (
             "最高分 {best} 低于 {lower}，但 {total} 篇文档中有 {ungraded} 篇未能评分，证据不确定："
-            "没有可用的已评分文档，网络搜索未开启"
+            "没有可用的已评分文档{then}"
         ),
         "below": "最高分 {best} 低于 {lower}：{then}",
         "nothing": "没有检索到任何文档：{then}",
-        "first_then": "改写查询后再检索一次",
-        "second_then": "您的文档没有涵盖这个问题",
     },
 }
+THEN = {
+    "en": {
+        "reached": ("", "", "", ""),
+        "between": (
+            "answered from your documents; web search is off",
+            "answered from your documents; web search is off",
+            "your documents are refined, and the web is searched as well",
+            "answered from your documents alone",
+        ),
+        "ungraded": (", and web search is off", ", and web search is off", ", and the web is searched", ""),
+        "below": (
+            "taking a second look with a rewritten query",
+            "your documents do not cover the question",
+            "your documents are left aside, and the web is searched instead",
+            "your documents do not cover the question",
+        ),
+    },
+    "zh": {
+        "reached": ("", "", "", ""),
+        "between": (
+            "根据您的文档回答，网络搜索未开启",
+            "根据您的文档回答，网络搜索未开启",
+            "精炼您的文档，同时搜索网络",
+            "仅根据您的文档回答",
+        ),
+        "ungraded": ("，网络搜索未开启", "，网络搜索未开启", "，改为搜索网络", ""),
+        "below": (
+            "改写查询后再检索一次",
+            "您的文档没有涵盖这个问题",
+            "舍弃这些文档，改为搜索网络",
+            "您的文档没有涵盖这个问题",
+        ),
+    },
+}
+"""What follows, by sentence: without the web at the first and at the second look, then with the web likewise. A second
+look with the web is taken only after the web has given nothing."""
 
 
 class Scored(Protocol):
@@ -51,12 +80,19 @@ class Scored(Protocol):
 
 
 def decide(
-    documents: Sequence[Scored], thresholds: Thresholds, query: str, *, lang: str = "en", second_look: bool = False
+    documents: Sequence[Scored],
+    thresholds: Thresholds,
+    query: str,
+    *,
+    lang: str = "en",
+    second_look: bool = False,
+    web: bool = False,
 ) -> Decision | None:
     """The action for the graded documents, in rank order, with the sentence that explains it in `lang` (en, zh).
 
     Any score >= upper: CORRECT. All < lower, or nothing retrieved: INCORRECT. Otherwise AMBIGUOUS. Ungraded
-    documents take no part in the maximum but forbid INCORRECT. All ungraded: None, no action can be taken.
+    documents take no part in the maximum but forbid INCORRECT. All ungraded: None, no action can be taken. `web` says
+    whether the web may be searched, for the sentence alone.
     """
     scores = [document.score for document in documents if document.score is not None]
     if documents and not scores:
@@ -73,12 +109,13 @@ def decide(
         action, key = Action.AMBIGUOUS, "ungraded"
     else:
         action, key = Action.INCORRECT, "below"
-    texts = SENTENCES.get(lang, SENTENCES["en"])
+    lang = lang if lang in SENTENCES else "en"
+    texts = SENTENCES[lang]
     sentence = texts[key].format(
         **_digits(best if best is not None else 0.0, thresholds),
         ungraded=ungraded,
         total=len(documents),
-        then=texts["second_then" if second_look else "first_then"],
+        then=THEN[lang]["below" if key == "nothing" else key][2 * web + second_look],
     )
     if second_look:
         sentence = texts["second"] + sentence

@@ -5,25 +5,44 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from config import Settings
+from crag import calibrations
+from crag.calibrations import Calibration
 from crag.embedding.base import Embedder
-from crag.embedding.loading import load_embedder
-from crag.errors import CragError
+from crag.embedding.loading import load_cross, load_embedder
+from crag.errors import CragError, HistoryError
 from crag.evaluator.base import Evaluator
+from crag.evaluator.cross_encoder import CrossEncoderEvaluator
 from crag.evaluator.lightweight import LightweightEvaluator
+from crag.evaluator.pair_models import load_pair_model
+from crag.evaluator.recalibrated import RecalibratedEvaluator
 from crag.events import TurnEvent
 from crag.generator.extractive import ExtractiveGenerator
 from crag.knowledge_base.base import KnowledgeBase
 from crag.pipeline import Parts, answer
 from crag.runtime import Job
+from crag.schema import Thresholds
+from crag.search.base import WebSearch
 from crag.search.rewriter import keywords
+from crag.search.tavily import Tavily
 
 log = logging.getLogger(__name__)
 
 Progress = Callable[[str, float], None]
 """A sentence about what is being prepared, and its share done in [0, 1]."""
+
+
+@dataclass(frozen=True)
+class InForce:
+    """The thresholds that a turn is decided by, and where they come from."""
+
+    thresholds: Thresholds
+    explicit: tuple[str, ...] = ()
+    """Those of "upper", "lower", "strip_threshold" that were set explicitly: they go before a calibration."""
+    calibration: Calibration | None = None
+    """The one that the others come from; None: from the defaults."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +53,19 @@ class House:
     knowledge_base: KnowledgeBase
     evaluator: Evaluator
     notices: tuple[str, ...] = ()
+    calibration: Calibration | None = None
+    """The active one, made for this evaluator and this embedding."""
+    not_applied: str | None = None
+    """Why the active calibration is not applied, as a sentence; None where it is, or where there is none."""
+
+    def in_force(self, settings: Settings) -> InForce:
+        """Each threshold as it was set explicitly, else as calibrated, else the default."""
+        return in_force(settings, self.calibration)
+
+    def uncalibrated(self) -> House:
+        """The same house with the evaluator's own scores and the default thresholds, to calibrate anew."""
+        evaluator = self.evaluator.inner if isinstance(self.evaluator, RecalibratedEvaluator) else self.evaluator
+        return replace(self, evaluator=evaluator, calibration=None, not_applied=None)
 
     def parts(self, settings: Settings) -> Parts:
         """What a turn with `settings` is answered with; cheap, made anew for every turn."""
@@ -43,10 +75,12 @@ class House:
             evaluator=self.evaluator,
             rewriter=keywords,
             generator=ExtractiveGenerator(quotes=settings.quotes),
-            thresholds=settings.thresholds,
+            thresholds=self.in_force(settings).thresholds,
             k=settings.k,
             fusion_constant=settings.fusion_constant,
-            notices=self.notices,
+            notices=(*self.notices, self.not_applied) if self.not_applied else self.notices,
+            web=web_search(settings),
+            web_gate=settings.web,
         )
 
     def warm_up(self) -> None:
@@ -64,8 +98,10 @@ class House:
 def open_house(settings: Settings, progress: Progress | None = None) -> House:
     """Loads the embedding engine (the first time it is converted, with `progress`) and opens the knowledge base.
 
-    Raises EmbeddingError where there is no engine, KnowledgeBaseError where the index cannot be opened.
+    Raises EmbeddingError where there is no engine, KnowledgeBaseError where the index cannot be opened,
+    ConfigurationError where the evaluator that was chosen lacks its model or its packages.
     """
+    grader = load_pair_model(settings.grader_model, progress) if settings.evaluator == "cross-encoder" else None
     loaded = load_embedder(settings.cache_dir, settings.threads, progress)
     knowledge_base = KnowledgeBase(
         settings.files_dir,
@@ -74,9 +110,62 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         parse_timeout=settings.parse_timeout,
         notice=loaded.notice,
     )
-    evaluator = LightweightEvaluator(loaded.embedder, knowledge_base)
-    notices = (loaded.notice,) if loaded.notice else ()
-    return House(loaded.embedder, knowledge_base, evaluator, notices)
+    evaluator: Evaluator
+    told = [loaded.notice]
+    if grader:
+        evaluator = CrossEncoderEvaluator(grader)
+    else:
+        cross = load_cross(loaded.embedder, settings.cache_dir, settings.threads, progress)
+        evaluator = LightweightEvaluator(loaded.embedder, knowledge_base, cross.engine)
+        told.append(cross.notice)
+    calibration, not_applied = _calibration(settings, evaluator, loaded.embedder)
+    if calibration is not None and calibration.after.maps_scores:
+        evaluator = RecalibratedEvaluator(evaluator, calibration.after.document_map, calibration.after.strip_map)
+    notices = tuple(notice for notice in told if notice)
+    return House(loaded.embedder, knowledge_base, evaluator, notices, calibration, not_applied)
+
+
+def web_search(settings: Settings) -> WebSearch | None:
+    """Who searches the web with `settings`, None for nobody; a key in the environment alone chooses nobody."""
+    if settings.web_provider == "tavily":
+        return Tavily(settings.tavily_api_key.get_secret_value(), settings.tavily_url, settings.web_results)
+    return None
+
+
+def in_force(settings: Settings, calibration: Calibration | None) -> InForce:
+    """The resolution of the thresholds: explicit settings, then `calibration`, then the defaults."""
+    explicit = tuple(name for name in ("upper", "lower", "strip_threshold") if name in settings.model_fields_set)
+    if calibration is None or len(explicit) == 3:
+        return InForce(settings.thresholds, explicit)
+    learnt = {"upper": calibration.after.upper, "lower": calibration.after.lower}
+    learnt["strip_threshold"] = calibration.after.strip
+    found = {name: getattr(settings, name) if name in explicit else learnt[name] for name in learnt}
+    if found["lower"] > found["upper"]:  # one was set explicitly, beyond the other: the set one holds
+        found["lower" if "upper" in explicit else "upper"] = found["upper" if "upper" in explicit else "lower"]
+    limits = Thresholds(
+        upper=found["upper"], lower=found["lower"], strip=found["strip_threshold"], top_strips=settings.top_strips
+    )
+    return InForce(limits, explicit, calibration)
+
+
+def _calibration(settings: Settings, evaluator: Evaluator, embedder: Embedder) -> tuple[Calibration | None, str | None]:
+    """(the active calibration where it was made for these two, why there is one that is not applied)."""
+    try:
+        found = calibrations.active(calibrations.folder_of(settings.data_dir))
+    except HistoryError as error:
+        return None, str(error)
+    if found is None:
+        return None, None
+    if (found.evaluator.name, found.evaluator.version, found.embedding) == (
+        evaluator.name,
+        evaluator.version,
+        embedder.fingerprint,
+    ):
+        return found, None
+    return None, (
+        f"The calibration of {found.day} was made for another evaluator or embedding and is not applied: run "
+        "`python -m crag calibrate` again, or `python -m crag calibrate --undo`."
+    )
 
 
 def ask(house: House, settings: Settings, question: str) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from config import Settings
 from crag.assembly import House, open_house
-from crag.errors import CragError, EmptyIndexError
+from crag.errors import ConfigurationError, CragError, EmptyIndexError
 from crag.runtime import sentence
 
 PACKAGES = ("streamlit", "chromadb", "pymupdf", "onnxruntime", "tokenizers", "sentencex", "sqlalchemy", "pebble")
@@ -32,11 +32,14 @@ class Finding:
 
 def examine(settings: Settings) -> list[Finding]:
     """Looks at everything a question needs, in the order in which it is needed. Never raises."""
-    findings = [*_python(), *_packages(), *_folders(settings)]
+    findings = [*_python(), *_packages(), *_folders(settings), *_web(settings)]
     try:
         house = open_house(settings)
     except Exception as error:  # whatever is broken is what was asked for
-        return [*findings, Finding("embedding", False, sentence(error))]
+        subject = "evaluator" if isinstance(error, ConfigurationError) else "embedding"
+        return [*findings, Finding(subject, False, sentence(error))]
+    findings += _evaluator(house, settings)
+    findings += _thresholds(house, settings)
     for subject, probe in (("engine", _engine), ("index", _index)):
         try:
             findings += probe(house)
@@ -74,6 +77,7 @@ def _folders(settings: Settings) -> Iterator[Finding]:
     for subject, folder, needs_writing in (
         ("PDF folder", settings.files_dir, False),
         ("index folder", settings.chroma_dir, True),
+        ("data folder", settings.data_dir, True),
         ("model cache", settings.cache_dir, True),
     ):
         nearest = _nearest(folder)
@@ -93,6 +97,44 @@ def _nearest(folder: Path) -> Path:
     return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
 
 
+def _web(settings: Settings) -> Iterator[Finding]:
+    """Who would be asked; nothing is sent, so that the key is not tried either."""
+    if settings.web_provider == "none":
+        said = "off: INCORRECT takes a second look in your documents"
+    elif settings.web == "off":
+        said = f"off by CRAG_WEB=off, although {settings.web_provider} is set up"
+    else:
+        address = settings.tavily_url
+        said = (
+            f"{settings.web_provider} would be asked at {address} where your documents do not suffice; nothing was sent"
+        )
+    yield Finding("web search", True, said)
+
+
+def _evaluator(house: House, settings: Settings) -> Iterator[Finding]:
+    """What grades; that it works has been seen when the house was opened."""
+    if settings.evaluator == "lightweight":
+        yield Finding("evaluator", True, f"lightweight {house.evaluator.version}")
+        for notice in house.notices:
+            yield Finding("notice", False, notice)
+    else:
+        packages = ", ".join(f"{name} {version(name)}" for name in ("sentence-transformers", "transformers", "torch"))
+        yield Finding("cross-encoder", True, f"{settings.grader_model} by {packages}")
+
+
+def _thresholds(house: House, settings: Settings) -> Iterator[Finding]:
+    """Those in force, and where they come from."""
+    found = house.in_force(settings)
+    said = f"upper {found.thresholds.upper:.3f}, lower {found.thresholds.lower:.3f}, strip {found.thresholds.strip:.3f}"
+    if found.calibration is not None:
+        said += f", calibrated {found.calibration.day} on {found.calibration.counts.questions} questions"
+    if found.explicit:
+        said += f", set by {', '.join(f'CRAG_{name.upper()}' for name in found.explicit)}"
+    yield Finding("thresholds", True, said)
+    if house.not_applied:
+        yield Finding("thresholds", False, house.not_applied)
+
+
 def _engine(house: House) -> Iterator[Finding]:
     try:
         vectors = house.embedder.embed_passages(["one", "一"])
@@ -103,8 +145,7 @@ def _engine(house: House) -> Iterator[Finding]:
     for notice in house.notices:
         yield Finding("embedding", False, notice)
     yield Finding("evaluator", True, f"{house.evaluator.name} {house.evaluator.version}")
-    yield Finding("generator", True, "extractive: quotes your documents; nothing leaves this machine")
-    yield Finding("web search", True, "off: INCORRECT takes a second look in your documents")
+    yield Finding("generator", True, "extractive: quotes what it is given; nothing leaves this machine")
 
 
 def _index(house: House) -> Iterator[Finding]:

@@ -3,13 +3,16 @@
 CragError
 ├── ConfigurationError    a setting cannot be used as it is
 ├── QuestionError         what was asked is no question
+├── QuestionSetError      a file of questions or a report cannot be used as it is
 ├── EmbeddingError        no vectors can be made
 ├── EvaluationError       a grade could not be made: the document becomes *ungraded*
+├── WebSearchError        the web could not be asked
 ├── GenerationError       no answer could be written
 ├── KnowledgeBaseError    the index cannot be read or written
 │   ├── EmptyIndexError   there is nothing to ask yet
 │   ├── IndexMismatchError  the index was built with another embedding
 │   └── BuildLockedError  another process is building
+├── HistoryError          what people corrected, or a calibration, cannot be read or kept
 └── PdfError              one file cannot be read; it never stops the others
 """
 
@@ -26,12 +29,20 @@ class QuestionError(CragError):
     """The question is empty or far too long."""
 
 
+class QuestionSetError(CragError):
+    """A file of questions, or a report on one, cannot be read."""
+
+
 class EmbeddingError(CragError):
     """The embedding model is missing or failed."""
 
 
 class EvaluationError(CragError):
     """The evaluator could not grade a document."""
+
+
+class WebSearchError(CragError):
+    """A web search failed: the answer is made without it."""
 
 
 class GenerationError(CragError):
@@ -52,6 +63,10 @@ class IndexMismatchError(KnowledgeBaseError):
 
 class BuildLockedError(KnowledgeBaseError):
     """Another process holds the writer lock."""
+
+
+class HistoryError(CragError):
+    """Labels or calibrations cannot be read or written."""
 
 
 class PdfError(CragError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from crag.schema import Decision, Document, Frozen, GradedDocument, GradedStrip, Knowledge, Trace
+from crag.schema import Decision, Document, Frozen, GradedDocument, GradedStrip, Knowledge, Trace, WebSearched
 
 # --- a question, in this order ------------------------------------------------------------------------------
 
@@ -17,6 +17,8 @@ class Retrieved(Frozen):
 
 
 class Graded(Frozen):
+    """Everything that has been graded so far: of the files, then of the web."""
+
     kind: Literal["graded"] = "graded"
     documents: tuple[GradedDocument, ...]
 
@@ -27,8 +29,18 @@ class Decided(Frozen):
 
 
 class Rewritten(Frozen):
+    """W has made a query; what follows is the second look, or with `provider` a search of the web by that one."""
+
     kind: Literal["rewritten"] = "rewritten"
     query: str
+    provider: str | None = None
+
+
+class Searched(WebSearched):
+    """The web has answered, or failed (see `error`); `documents` are the usable results, not graded yet."""
+
+    kind: Literal["searched"] = "searched"
+    documents: tuple[Document, ...] = ()
 
 
 class Refined(Frozen):
@@ -47,7 +59,7 @@ class Finished(Frozen):
     trace: Trace
 
 
-TurnEvent = Retrieved | Graded | Decided | Rewritten | Refined | Token | Finished
+TurnEvent = Retrieved | Graded | Decided | Rewritten | Searched | Refined | Token | Finished
 
 
 # --- a build ------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ depends on what else lies in the knowledge base. English words are cut to 6 lett
 from __future__ import annotations
 
 import gzip
+import itertools
 import math
 import re
 from collections.abc import Iterable, Set
@@ -87,6 +88,12 @@ def content_words(question: str) -> tuple[str, ...]:
     found = [token for token in tokens(without_function_words(normalise(question))) if token not in STOP_WORDS]
     strong = [token for token in found if not (is_cjk(token) and len(token) == 1)]
     return tuple(dict.fromkeys(cut(token) for token in strong or found))
+
+
+def neighbours(text: str) -> list[tuple[str, str]]:
+    """Every word that is no stop word with the next such word, in compared form; of Chinese, bigram with bigram."""
+    words = [cut(token) for token in tokens(text) if token not in STOP_WORDS]
+    return list(itertools.pairwise(words))
 
 
 def coverage(words: Iterable[str], held: Set[str]) -> float:

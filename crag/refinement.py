@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from crag.schema import (
     Action,
+    Citation,
     Document,
     DocumentGrade,
     Fate,
@@ -28,6 +29,7 @@ ENOUGH = {"en": 110, "zh": 40}
 LONGEST = {"en": 500, "zh": 250}
 """Characters at which text without punctuation (tables, lists) is cut."""
 
+_ROUND = str.maketrans("[]", "()")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
@@ -38,19 +40,20 @@ def decompose(text: str) -> tuple[Strip, ...]:
 
 
 def ledger(documents: Sequence[Document], grades: Sequence[DocumentGrade]) -> tuple[GradedStrip, ...]:
-    """All strips of `documents` (in rank order) with their grades, in document order, equal ids once.
+    """All strips of `documents` (in rank order) with their grades, in document order, web pages last, equal ids once.
 
     A strip that several documents hold has the best of its scores. Raises ValueError where a document and its
     grade differ in the number of strips.
     """
     found: dict[str, GradedStrip] = {}
-    places: dict[str, tuple[str, int, int, int]] = {}
+    places: dict[str, tuple[bool, str, str, int, int, int]] = {}
     for document, graded in zip(documents, grades, strict=True):
         for strip, grade in zip(document.strips, graded.strips, strict=True):
             known = found.get(strip.id)
             if known is None:
                 page, start = (strip.spans[0].page, strip.spans[0].start) if strip.spans else (0, 0)
-                places[strip.id] = (document.file, page, start, len(places))
+                web = document.url is not None
+                places[strip.id] = (web, document.file, document.content, page, start, len(places))
             holders = (*known.documents, document.id) if known else (document.id,)
             if known and (grade.score is None or (known.score is not None and known.score >= grade.score)):
                 found[strip.id] = known.model_copy(update={"documents": holders})
@@ -61,6 +64,8 @@ def ledger(documents: Sequence[Document], grades: Sequence[DocumentGrade]) -> tu
                 files=document.files,
                 documents=holders,
                 order=0,
+                url=document.url,
+                title=document.heading if document.url else "",
                 score=grade.score,
                 cause=grade.cause,
                 reason=grade.reason,
@@ -77,21 +82,36 @@ def select(
 ) -> tuple[GradedStrip, ...]:
     """All `strips` in document order, each with its fate. Pure: the slider, the replay and the pipeline call it.
 
-    Kept are the best `top_strips` (ties: the earlier one) that reach the strip threshold and belong to a document
-    that reaches the lower one. Where there are none, the best strip of the best such document is the fallback.
-    `action` None means that no decision could be taken: nothing is kept.
+    Strips of files and strips of web pages are refined side by side, each kind by the same rule: CORRECT leaves the
+    web out, INCORRECT the files, AMBIGUOUS uses both. `action` None means that no decision could be taken: nothing
+    is kept.
     """
     ordered = sorted(strips, key=lambda strip: strip.order)
-    if action is None or action is Action.INCORRECT:
-        fate = Fate.DOCUMENT_UNGRADED if action is None else Fate.DISCARDED
-        return tuple(strip.model_copy(update={"fate": fate}) for strip in ordered)
+    if action is None:
+        return tuple(strip.model_copy(update={"fate": Fate.DOCUMENT_UNGRADED}) for strip in ordered)
+    fates = {strip.id: Fate.DISCARDED for strip in ordered}
+    for web, left_out in ((False, Action.INCORRECT), (True, Action.CORRECT)):
+        if action is not left_out:
+            kind = [document for document in documents if (document.url is not None) is web]
+            fates |= _selected(kind, [strip for strip in ordered if (strip.url is not None) is web], thresholds)
+    return tuple(strip.model_copy(update={"fate": fates[strip.id]}) for strip in ordered)
+
+
+def _selected(
+    documents: Sequence[GradedDocument], ordered: Sequence[GradedStrip], thresholds: Thresholds
+) -> dict[str, Fate]:
+    """The fates of the strips of one kind, by id.
+
+    Kept are the best `top_strips` (ties: the earlier one) that reach the strip threshold and belong to a document
+    that reaches the lower one. Where there are none, the best strip of the best such document is the fallback.
+    """
     scores = {document.id: document.score for document in documents}
     fates = {strip.id: _fate(strip, scores, thresholds) for strip in ordered}
     above = sorted((s for s in ordered if fates[s.id] is Fate.KEPT), key=lambda strip: -(strip.score or 0.0))
     fates.update({strip.id: Fate.BEYOND_TOP for strip in above[thresholds.top_strips :]})
     if not above and (best := _fallback(documents, ordered, thresholds)):
         fates[best.id] = Fate.FALLBACK
-    return tuple(strip.model_copy(update={"fate": fates[strip.id]}) for strip in ordered)
+    return fates
 
 
 def recompose(strips: Iterable[GradedStrip]) -> Knowledge:
@@ -99,8 +119,16 @@ def recompose(strips: Iterable[GradedStrip]) -> Knowledge:
     kept = tuple(sorted((strip for strip in strips if strip.kept), key=lambda strip: strip.order))
     groups = itertools.groupby(kept, key=lambda strip: (strip.file, strip.page))
     sources = tuple(_source(n, list(group)) for n, (_, group) in enumerate(groups, start=1))
-    text = "\n\n".join(f"[{s.n}] {' '.join(s.file.split())}, {named(s.pages or (s.page,))}\n{s.text}" for s in sources)
+    text = "\n\n".join(f"[{source.n}] {label(source)}\n{source.text}" for source in sources)
     return Knowledge(text=text, sources=sources, strips=kept)
+
+
+def label(source: Source | Citation) -> str:
+    """Where a source stands, on one line: "report.pdf, page 5", or "Title, https://…" for a web page."""
+    if source.url:
+        title = " ".join(source.title.split()).translate(_ROUND)  # "[2]" in a title is no source number
+        return ", ".join(part for part in (title, source.url) if part)
+    return f"{' '.join(source.file.split())}, {named(source.pages or (source.page,))}"
 
 
 def named(pages: Sequence[int]) -> str:
@@ -160,6 +188,8 @@ def _source(n: int, strips: Sequence[GradedStrip]) -> Source:
         pages=pages_of(span for strip in strips for span in strip.spans),
         text=merge(strips),
         strips=tuple(strip.id for strip in strips),
+        url=first.url,
+        title=first.title,
     )
 
 

@@ -11,7 +11,8 @@ def replay(trace: Trace, thresholds: Thresholds) -> tuple[Decision | None, tuple
     """What the stored scores lead to under `thresholds`.
 
     The looks are decided in their order and the first that is not INCORRECT holds, with the documents found up to
-    it. Where the last stored look is INCORRECT, so is the result: a further look would need the index.
+    it and what the web gave. Where the last stored look is INCORRECT, so is the result: a further look would need
+    the index, and a search that was not made the web.
     """
     scored = {document.id: document for document in trace.documents}
     seen: dict[str, None] = {}
@@ -19,10 +20,12 @@ def replay(trace: Trace, thresholds: Thresholds) -> tuple[Decision | None, tuple
     for number, look in enumerate(trace.decisions):
         seen.update(dict.fromkeys(look.documents))
         looked_at = [scored[id_] for id_ in look.documents if id_ in scored]
-        decision = decide(looked_at, thresholds, look.query, lang=trace.language, second_look=number > 0)
+        web = trace.web_gate != "off"
+        decision = decide(looked_at, thresholds, look.query, lang=trace.language, second_look=number > 0, web=web)
         if decision is None or decision.action is not Action.INCORRECT:
             break
-    documents = [document for document in trace.documents if document.id in seen]
+    seen.update(dict.fromkeys(document.id for document in trace.web_documents))
+    documents = [document for document in (*trace.documents, *trace.web_documents) if document.id in seen]
     found = [strip for strip in trace.strips if seen.keys() & set(strip.documents)]
     strips = select(documents, found, thresholds, decision.action if decision else None)
     return decision, strips, recompose(strips)

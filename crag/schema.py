@@ -98,12 +98,12 @@ class Passage(Frozen):
 
 
 class Document(Frozen):
-    """A retrieved passage with its place in the files and in the rankings."""
+    """A retrieved passage with its place in the files and in the rankings, or the text of a web page."""
 
     id: str
     content: str
     files: tuple[str, ...]
-    """All paths below Files/ that hold this content; the first is shown."""
+    """All paths below Files/ that hold this content; the first is shown. The address alone for a web page."""
     number: int = 0
     text: str
     heading: str = ""
@@ -115,6 +115,10 @@ class Document(Frozen):
     """1-based rank by BM25; None if not among them."""
     fused: float = 0.0
     """Reciprocal rank fusion score; for ordering only, it says nothing about relevance."""
+    url: str | None = None
+    """http(s) address of a web page; None for what stands in a file. A web page is one page, its heading its title."""
+    published: str | None = None
+    """When the web page was published, as its provider writes it."""
 
     @computed_field
     @property
@@ -196,7 +200,7 @@ class Fate(StrEnum):
     BEYOND_TOP = "more strips than are sent"
     UNGRADED = "ungraded"
     DISCARDED = "documents discarded"
-    """The action was INCORRECT: local documents are not used at all."""
+    """The action leaves its kind out: INCORRECT the documents of the files, CORRECT those of the web."""
 
 
 class GradedStrip(Strip):
@@ -207,7 +211,11 @@ class GradedStrip(Strip):
     documents: tuple[str, ...]
     """Ids of the documents that hold it."""
     order: int
-    """Position in document order: file, page, place on the page."""
+    """Position in document order: file, page, place on the page; those of web pages come last."""
+    url: str | None = None
+    """http(s) address of the web page that it stands on; None for what stands in a file."""
+    title: str = ""
+    """Title of that web page."""
     score: Unit | None
     cause: str | None = None
     reason: str = ""
@@ -242,6 +250,9 @@ class Source(Frozen):
     text: str
     strips: tuple[str, ...]
     """Ids of its strips, in document order."""
+    url: str | None = None
+    """http(s) address where the source is a web page; None for a file."""
+    title: str = ""
 
 
 class Knowledge(Frozen):
@@ -260,6 +271,8 @@ class Citation(Frozen):
     file: str
     page: int
     pages: tuple[int, ...] = ()
+    url: str | None = None
+    title: str = ""
 
 
 class Support(StrEnum):
@@ -283,6 +296,20 @@ class CitationCheck(Frozen):
     sentences: tuple[CheckedSentence, ...] = ()
 
 
+class WebSearched(Frozen):
+    """A search of the web: what was sent, to whom and when, and what came of it."""
+
+    provider: str
+    query: str
+    """Exactly what was sent."""
+    time: str
+    """When it was sent, and so the date of access: UTC, ISO 8601."""
+    results: int | None = None
+    """How many results came back; None where no answer came: it failed, or was stopped."""
+    error: str | None = None
+    """Why no answer came, as a sentence."""
+
+
 class EvaluatorName(Frozen):
     name: str
     version: str
@@ -301,7 +328,7 @@ class Trace(Frozen):
     question: str
     language: str = "en"
     search_query: str | None = None
-    """The rewritten query of the second look; None when the question itself sufficed."""
+    """The rewritten query of the second look; None when there was none. What was sent to the web is in `web`."""
     k: int
     thresholds: Thresholds
     evaluator: EvaluatorName
@@ -311,6 +338,13 @@ class Trace(Frozen):
     decision: str = ""
     decisions: tuple[Decision, ...] = ()
     documents: tuple[GradedDocument, ...] = ()
+    """Those of the knowledge base."""
+    web_gate: Literal["off", "auto"] = "off"
+    """Whether the web would have been searched for an action that asks for it."""
+    web: WebSearched | None = None
+    """None: nothing was sent."""
+    web_documents: tuple[GradedDocument, ...] = ()
+    """What the search found, graded, in the provider's order."""
     strips: tuple[GradedStrip, ...] = ()
     knowledge: str = ""
     sources: tuple[Source, ...] = ()

@@ -20,6 +20,16 @@ _WORD = re.compile(rf"[^\W\d_{CJK}]+")
 _CJK_STOP = re.compile(r"([。！？!?][”’」』）)\]]*+)(?=\S)")
 
 
+_UNSEEN = re.compile(
+    r"[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    """Without what no reader sees: zero-width and direction marks, controls, halves of characters (surrogates)."""
+    return _UNSEEN.sub("", text)
+
+
 def normalise(text: str) -> str:
     """NFKC, lower case: the form in which words are compared."""
     return unicodedata.normalize("NFKC", text).lower()

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,9 +22,16 @@ def table() -> str:
     """One row per field of Settings: variable, default, range, meaning."""
     rows = ["| Variable | Default | Range | Meaning |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
-        cells = (f"`CRAG_{name.upper()}`", f"`{_default(field)}`", _range(field), field.description or "")
+        default = _default(field)
+        cells = (f"`{variable(name)}`", f"`{default}`" if default else "", _range(field), field.description or "")
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+def variable(name: str) -> str:
+    """The environment variable of a field: those of other people's services keep the name that they have there."""
+    field = Settings.model_fields[name]
+    return str(field.validation_alias or f"CRAG_{name}").upper()
 
 
 def _default(field: FieldInfo) -> str:
@@ -45,6 +53,10 @@ def _default(field: FieldInfo) -> str:
 def _range(field: FieldInfo) -> str:
     if choices := [str(choice) for choice in get_args(field.annotation)]:
         return ", ".join(f"`{choice}`" for choice in choices)
+    if isinstance(field.json_schema_extra, dict) and "range" in field.json_schema_extra:
+        return str(field.json_schema_extra["range"])
+    if field.annotation is SecretStr:
+        return "a secret"
     limits = {
         name: getattr(part, name) for part in field.metadata for name in ("ge", "gt", "le", "lt") if hasattr(part, name)
     }

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from config import load_settings
-from crag.assembly import House, open_house
+from crag.assembly import House, in_force, open_house
+from crag.calibrations import Calibration, Counts, Gain, Numbers
 from crag.errors import EmptyIndexError
+from crag.schema import EvaluatorName, Thresholds
 
 
 @pytest.fixture
@@ -31,3 +33,44 @@ def test_each_turn_gets_the_settings_it_was_asked_under(house: House) -> None:
     assert parts.thresholds.top_strips == 2
     assert parts.generator.quotes == 1  # type: ignore[attr-defined]
     assert house.parts(load_settings()).k == 8
+
+
+def a_calibration(upper: float, lower: float) -> Calibration:
+    numbers = Numbers(upper=upper, lower=lower, strip=0.4)
+    return Calibration(
+        evaluator=EvaluatorName(name="lightweight", version="1"),
+        embedding="e",
+        catalog_version=1,
+        files=1,
+        question_set="set.jsonl",
+        question_sha256="0" * 64,
+        counts=Counts(answerable=80),
+        before=numbers,
+        after=numbers,
+        utility=Gain(before=1.0, after=1.1, low=0.05, high=0.15),
+        weights={},
+    )
+
+
+def test_a_threshold_is_the_one_set_explicitly_else_the_calibrated_one_else_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = in_force(load_settings(), None)
+    assert (found.thresholds, found.explicit, found.calibration) == (Thresholds(), (), None)
+    learnt = a_calibration(0.6, 0.2)
+    found = in_force(load_settings(top_strips=3), learnt)
+    assert found.thresholds == Thresholds(upper=0.6, lower=0.2, strip=0.4, top_strips=3)
+    assert found.calibration == learnt
+    monkeypatch.setenv("CRAG_LOWER", "0.25")
+    found = in_force(load_settings(), learnt)
+    assert (found.thresholds.upper, found.thresholds.lower, found.explicit) == (0.6, 0.25, ("lower",))
+    found = in_force(load_settings(upper=0.8, strip_threshold=0.5), learnt)
+    assert (found.thresholds.upper, found.thresholds.lower, found.thresholds.strip) == (0.8, 0.25, 0.5)
+    assert found.calibration is None, "nothing of it is left"
+
+
+def test_a_calibrated_threshold_gives_way_to_one_that_was_set_beyond_it() -> None:
+    found = in_force(load_settings(upper=0.4), a_calibration(0.9, 0.5))
+    assert (found.thresholds.upper, found.thresholds.lower) == (0.4, 0.4)
+    found = in_force(load_settings(lower=0.65), a_calibration(0.6, 0.2))
+    assert (found.thresholds.upper, found.thresholds.lower) == (0.65, 0.65)

@@ -30,19 +30,19 @@ LAYERS = (
     ENTRIES,
     ("crag.evaluation",),
     ("crag.assembly",),
-    ("crag.pipeline", "crag.replay"),
+    ("crag.pipeline", "crag.replay", "crag.turn", "crag.parts", "crag.notices"),
     STATIONS,
-    ("crag.runtime", "crag.agent_model", "crag.history"),
+    ("crag.runtime", "crag.agent_model", "crag.history", "crag.calibrations", "crag.database"),
     ("crag.events", "crag.schema", "crag.errors", "crag.text", "crag.idf"),
 )
 """From the top of the house to the bottom; a module imports its own layer and the layers below it."""
 
-FOR_LATER = {"dashscope", "ollama", "pydantic-ai-slim", "tavily-python"}
+FOR_LATER = {"dashscope", "ollama", "pydantic-ai-slim"}
 """Pinned for adapters that do not exist yet."""
 UNSEEN = {"onnx"}
 """Needed by onnxruntime.quantization."""
 BY_NAME = ("importlib.import_module", "importlib.util.find_spec")
-HEAVY = ("pymupdf", "chromadb", "onnxruntime", "streamlit", "sqlalchemy")
+HEAVY = ("pymupdf", "chromadb", "onnxruntime", "streamlit", "sqlalchemy", "torch", "transformers")
 
 
 def sources() -> list[Path]:
@@ -90,8 +90,8 @@ def broken_rules(path: Path) -> list[str]:
     station = next((part for part in STATIONS if within(own, part)), None)
     broken = []
     for name in imports(path):
-        if within(name, "config") and layer is not None and layer not in (0, 2):
-            broken.append(f"{own} reads config: only the entries and crag.assembly do")
+        if within(name, "config") and layer is not None and layer not in (0, 1, 2):
+            broken.append(f"{own} reads config: only the entries, crag.evaluation and crag.assembly do")
         if name == "app_streamlit":
             broken.append(f"{own} imports the app")
         if not is_module(name) or (target := layer_of(name)) is None or layer is None:

@@ -12,8 +12,8 @@ from crag.assembly import House, answer_now
 from crag.cli.console import DONE, FAILED, errors, opened, printable
 from crag.errors import ConfigurationError
 from crag.events import Finished, Token
-from crag.refinement import named
-from crag.schema import Trace
+from crag.refinement import label
+from crag.schema import GradedDocument, Trace, WebSearched
 
 SHOWN = ("scores", "strips", "context")
 
@@ -50,21 +50,40 @@ async def _answer(house: House, settings: Settings, question: str, quiet: bool) 
 def _print_trace(trace: Trace, shown: Sequence[str]) -> None:
     print()
     print(f"\n{trace.action or 'UNDECIDED'}: {trace.decision}")
+    if trace.web:
+        print(f"Web: {web_search(trace.web)}")
     for notice in trace.notices:
         print(f"Note: {notice}")
     for source in trace.sources:
         others = f" (also {', '.join(source.files[1:])})" if source.files[1:] else ""
-        print(printable(f"[{source.n}] {source.file}, {named(source.pages or (source.page,))}{others}"))
+        print(printable(f"[{source.n}] {label(source)}{others}"))
     if "scores" in shown:
         print("\nDocuments")
-        for rank, document in enumerate(trace.documents, 1):
-            score = "  – " if document.score is None else f"{document.score:.2f}"
-            place = f"{printable(document.file)} p. {document.page}"
-            print(f"{rank:3} {score} {document.verdict:10} {place}: {document.reason}")
+        _print_documents(trace.documents)
+        if trace.web:
+            print(f"\nFrom the web ({web_search(trace.web)})")
+            _print_documents(trace.web_documents)
     if "strips" in shown:
         print("\nStrips")
         for strip in trace.strips:
-            score = "  – " if strip.score is None else f"{strip.score:.2f}"
-            print(f"{'+' if strip.kept else '-'} {score} {printable(strip.file)} p. {strip.page}: {strip.text}")
+            place = strip.file if strip.url else f"{strip.file} p. {strip.page}"
+            print(f"{'+' if strip.kept else '-'} {_digits(strip.score)} {printable(place)}: {strip.text}")
     if "context" in shown:
         print("\nContext given to the generator\n" + (trace.knowledge or "(empty)"))
+
+
+def _print_documents(documents: Sequence[GradedDocument]) -> None:
+    for rank, document in enumerate(documents, 1):
+        place = " ".join([document.heading, document.file]) if document.url else f"{document.file} p. {document.page}"
+        said = document.reason or document.cause or ""
+        print(f"{rank:3} {_digits(document.score)} {document.verdict:10} {printable(place.strip())}: {said}")
+
+
+def _digits(score: float | None) -> str:
+    return "  – " if score is None else f"{score:.2f}"
+
+
+def web_search(web: WebSearched) -> str:
+    """What was sent, to whom and when, and how many results came back."""
+    came = "no answer" if web.results is None else "1 result" if web.results == 1 else f"{web.results} results"
+    return f"{web.provider} was asked for “{printable(web.query)}” at {web.time}: {came}"

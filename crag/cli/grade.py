@@ -13,7 +13,7 @@ from crag.assembly import House
 from crag.cli.console import DONE, opened
 from crag.errors import ConfigurationError
 from crag.refinement import decompose
-from crag.schema import Document, DocumentGrade, Span
+from crag.schema import Document, DocumentGrade, Span, Thresholds
 
 GRADE_BATCH = 32
 """Texts that are graded in one go, so that their vectors are made in full batches."""
@@ -22,10 +22,11 @@ GRADE_BATCH = 32
 def grade(_: argparse.Namespace, settings: Settings) -> int:
     """Reads standard input to its end, a line at a time; returns the exit code."""
     with opened(settings) as house:
+        limits = house.in_force(settings).thresholds
         for number, line in enumerate(sys.stdin, 1):
             if line.strip():
                 grades = asyncio.run(_grade_line(house, *_graded_input(line, number)))
-                print(json.dumps(_graded_output(grades, settings), ensure_ascii=False), flush=True)
+                print(json.dumps(_graded_output(grades, limits), ensure_ascii=False), flush=True)
     return DONE
 
 
@@ -67,10 +68,10 @@ def _raw_document(text: str, number: int) -> Document:
     )
 
 
-def _graded_output(grades: Sequence[DocumentGrade], settings: Settings) -> dict[str, list[object]]:
+def _graded_output(grades: Sequence[DocumentGrade], limits: Thresholds) -> dict[str, list[object]]:
     documents = [grade.document for grade in grades]
     return {
         "scores": [grade.score for grade in documents],
-        "verdicts": [settings.thresholds.verdict(grade.score).value for grade in documents],
+        "verdicts": [limits.verdict(grade.score).value for grade in documents],
         "reasons": [grade.reason or grade.cause for grade in documents],
     }

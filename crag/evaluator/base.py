@@ -36,3 +36,14 @@ class KnownVectors(Protocol):
     def save(self, content: str, strips: Mapping[str, npt.NDArray[np.float32]]) -> None:
         """Keeps the vectors of strips (by strip id) of one content. Losing them costs time, never an answer."""
         ...
+
+
+class StripScorer(Protocol):
+    """A cross-encoder: reads question and document together. Blocking; raises `CragError`."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    def logits(self, pairs: Sequence[tuple[str, str, Sequence[str]]]) -> Sequence[npt.NDArray[np.float32]]:
+        """Per (question, heading, strip texts) one logit for each strip; NaN for strips that it could not read."""
+        ...

@@ -10,15 +10,17 @@ from functools import cached_property
 import numpy as np
 
 from crag.embedding.base import Vectors
-from crag.idf import content_words, coverage, rare_words, words_of
+from crag.idf import content_words, coverage, idf, neighbours, rare_words, words_of
 from crag.text import language, normalise
 
-DOCUMENT = ("cosine", "best_cosine", "two_cosine", "coverage", "best_coverage", "best_joint")
+DOCUMENT = ("cosine", "best_cosine", "two_cosine", "coverage", "best_coverage", "best_joint", "missing")
 """Names of a document's features: cosine with the passage, with its nearest strip, mean of the two nearest; idf share
-of the question's words in the passage, in the best strip; the most that one strip has of cosine + share / 2."""
-STRIP = ("cosine", "below_best", "coverage", "document_cosine", "document_coverage")
+of the question's words in the passage, in the best strip; the most that one strip has of cosine + share / 2; the idf,
+in tens, of the rarest word of the question that the passage lacks."""
+STRIP = ("cosine", "below_best", "coverage", "document_cosine", "document_coverage", "phrase")
 """Names of a strip's features: its cosine, how far that is below the nearest strip of the document, its share of the
-question's words, and the document's cosine and share."""
+question's words, the document's cosine and share; the share of the question's neighbouring words that stand side by
+side in it."""
 
 _CODE = re.compile(
     r"(?<![\w-])(?=[0-9./_#-]*[a-z])(?=[a-z./_#-]*[0-9])[a-z0-9]+(?:[-./_#][a-z0-9]+)*(?![\w-])"
@@ -48,6 +50,12 @@ class Asked:
     @cached_property
     def rare(self) -> tuple[str, ...]:
         return rare_words(self.words)
+
+    @cached_property
+    def phrases(self) -> frozenset[tuple[str, str]]:
+        """The question's content words, each with the next one."""
+        content = frozenset(self.words)
+        return frozenset((a, b) for a, b in neighbours(self.text) if a in content and b in content)
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
@@ -103,6 +111,15 @@ def features(
     covered = [coverage(asked.words, words) for words in held_by]
     of_document = coverage(asked.words, held)
     joint = max(c + share / 2 for c, share in zip(cosines, covered, strict=True))
-    document = [cosine, best[0], sum(best) / len(best), of_document, max(covered), joint]
-    rows = [[c, best[0] - c, share, cosine, of_document] for c, share in zip(cosines, covered, strict=True)]
-    return document, rows[: len(strips)]
+    missing = max((idf(word) for word in asked.words if word not in held), default=0.0) / 10
+    document = [cosine, best[0], sum(best) / len(best), of_document, max(covered), joint, missing]
+    rows = [
+        [c, best[0] - c, share, cosine, of_document, _phrases(asked, strip)]
+        for c, share, strip in zip(cosines, covered, strips, strict=False)
+    ]
+    return document, rows
+
+
+def _phrases(asked: Asked, strip: str) -> float:
+    """The share of the question's neighbouring words that are neighbours in the strip, in [0, 1]; 0 without any."""
+    return len(asked.phrases.intersection(neighbours(strip))) / len(asked.phrases) if asked.phrases else 0.0

@@ -1,7 +1,9 @@
-"""The lightweight evaluator: calibrated logistic regressions over similarities and shared words; no model call.
+"""The lightweight evaluator: calibrated regressions over similarities and shared words, and e5 as a cross-encoder.
 
-The paper fine-tunes T5-large (0.77 B) for this; here two heads, one for documents and one for strips, stand on the
-vectors that retrieval needs anyway. Coefficients: `crag/data/lightweight.json`, from `python -m bench.train_evaluator`.
+The paper fine-tunes T5-large (0.77 B) for this. Here two heads, one for documents and one for strips, stand on the
+vectors that retrieval needs anyway; documents that they leave in doubt are read together with the question, and the
+two logits are joined by a further regression. Coefficients: `crag/data/lightweight.json`, from
+`python -m bench.train_evaluator`.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import hashlib
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
@@ -19,8 +22,9 @@ from pydantic import BaseModel
 
 from crag.embedding.base import Embedder
 from crag.errors import ConfigurationError, CragError, EvaluationError
-from crag.evaluator.base import KnownVectors
+from crag.evaluator.base import KnownVectors, StripScorer
 from crag.evaluator.features import DOCUMENT, STRIP, Asked, centred, features, holds
+from crag.evaluator.reasons import empty, reason
 from crag.idf import idf, words_of
 from crag.runtime import in_pool
 from crag.schema import Document, DocumentGrade, Grade
@@ -39,6 +43,10 @@ class Calibration(BaseModel):
     intercept, followed by one coefficient per feature."""
     means: dict[str, dict[str, list[float]]]
     """By language and by "question" or "text": the mean of their vectors."""
+    joint: dict[str, list[float]]
+    """By language: intercept, coefficient of the document head's logit, of the cross-encoder's."""
+    doubt_from: dict[str, float]
+    """By language: from this score of the document head on a document is read with the question; above 1: never."""
 
     def mean(self, lang: str, kind: str) -> Vector:
         return np.array(self.means[lang][kind], dtype=np.float32)
@@ -57,39 +65,20 @@ UNKNOWN_TO_IDF: Final = 8.5
 
 UNUSABLE: Final = "The embedding engine returned no usable numbers: grade again."
 
-TEXTS = {
-    "en": {
-        "words": "{found} of {total} rare words of the question",
-        "no_words": "the question has no words to look for",
-        "crossed": "question and document are in different languages",
-        "similar": "best sentence {best:.2f} similar",
-        "strip": "{best:.2f} similar",
-        "holds": "holds {codes}",
-        "lacks": "does not hold {codes}",
-        "empty": "the document has no text",
-        "joint": ", ",
-    },
-    "zh": {
-        "words": "含问题的罕见词 {found}/{total}",
-        "no_words": "问题中没有可查找的词",
-        "crossed": "问题与文档语言不同",
-        "similar": "最接近的句子相似度 {best:.2f}",
-        "strip": "相似度 {best:.2f}",
-        "holds": "含有 {codes}",
-        "lacks": "不含 {codes}",
-        "empty": "文档没有文字",
-        "joint": "，",
-    },
-}
-
 
 class LightweightEvaluator:
     """Grades by regression. Vectors come from `known`; what is missing there is embedded in one batch."""
 
     name = "lightweight"
 
-    def __init__(self, embedder: Embedder, known: KnownVectors | None = None) -> None:
-        shipped = files("crag").joinpath("data/lightweight.json").read_bytes()
+    def __init__(
+        self,
+        embedder: Embedder,
+        known: KnownVectors | None = None,
+        cross: StripScorer | None = None,
+        coefficients: bytes | None = None,
+    ) -> None:
+        shipped = coefficients or files("crag").joinpath("data/lightweight.json").read_bytes()
         self.calibration = Calibration.model_validate_json(shipped)
         dimension = len(self.calibration.means["en"]["text"])
         if embedder.dimension != dimension:
@@ -97,9 +86,11 @@ class LightweightEvaluator:
                 f"The lightweight evaluator is calibrated for vectors of {dimension} numbers, this embedding has "
                 f"{embedder.dimension}: use the embedded embedding, or calibrate it again."
             )
-        self.version = hashlib.sha256(shipped + embedder.fingerprint.encode()).hexdigest()[:12]
+        engines = f"{embedder.fingerprint} {cross.fingerprint if cross else ''}"
+        self.version = hashlib.sha256(shipped + engines.encode()).hexdigest()[:12]
         self._embedder = embedder
         self._known = known
+        self._cross = cross
 
     async def grade(self, question: str, documents: Sequence[Document]) -> list[DocumentGrade]:
         """See `Evaluator.grade`. Whatever fails leaves the documents concerned ungraded, with the cause."""
@@ -116,13 +107,37 @@ class LightweightEvaluator:
         except CragError as error:
             return [_ungraded(document, str(error)) for document in documents]
         vectors, causes = self._vectors(documents)
-        grades = []
-        for document in documents:
-            if document.id in causes:
-                grades.append(_ungraded(document, causes[document.id]))
-            else:
-                grades.append(grade_document(asked, document, vectors, self.calibration))
-        return grades
+        seen = {
+            document.id: look(asked, document, vectors, self.calibration)
+            for document in documents
+            if document.id not in causes
+        }
+        read = self._read(question, [d for d in documents if d.id in seen and self._in_doubt(seen[d.id])], causes)
+        return [
+            _ungraded(document, causes[document.id])
+            if document.id in causes
+            else grade_document(asked, document, seen[document.id], self.calibration, read.get(document.id))
+            for document in documents
+        ]
+
+    def _in_doubt(self, look: Look | None) -> bool:
+        return look is not None and logistic(look.document_logit) >= self.calibration.doubt_from[look.head]
+
+    def _read(self, question: str, documents: Sequence[Document], causes: dict[str, str]) -> dict[str, Vector]:
+        """The cross-encoder's logits of the strips, by document id; what it fails on gets its cause."""
+        if self._cross is None or not documents:
+            return {}
+        pairs = [(question, document.heading, _strip_texts(document)) for document in documents]
+        try:
+            return dict(zip((d.id for d in documents), self._cross.logits(pairs), strict=True))
+        except CragError as error:
+            if len(documents) == 1:
+                causes[documents[0].id] = str(error)
+                return {}
+        read: dict[str, Vector] = {}
+        for document in documents:  # one text may be to blame: only that one stays ungraded
+            read.update(self._read(question, [document], causes))
+        return read
 
     def _vectors(self, documents: Sequence[Document]) -> tuple[dict[str, Vector], dict[str, str]]:
         """(vectors by document or strip id, cause by id of each document that has no complete vectors)."""
@@ -169,42 +184,76 @@ class LightweightEvaluator:
                 log.warning("vectors of strips could not be stored", exc_info=True)
 
 
-def grade_document(
-    asked: Asked, document: Document, vectors: Mapping[str, Vector], calibration: Calibration
-) -> DocumentGrade:
-    """The grade of one document and of its strips; `vectors` holds theirs by id, each of length 1. Pure."""
+@dataclass(frozen=True)
+class Look:
+    """What the regressions say of a document: features and logits of it and of its strips."""
+
+    same: bool
+    """Whether question and document are in one language."""
+    head: str
+    document: list[float]
+    document_logit: float
+    strips: list[list[float]]
+    strip_logits: list[float]
+
+
+def look(asked: Asked, document: Document, vectors: Mapping[str, Vector], calibration: Calibration) -> Look | None:
+    """The regressions' view; `vectors` holds those of document and strips by id, each of length 1. None: no text."""
     if not document.text.strip():
-        empty = Grade(score=0.0, reason=TEXTS[asked.language]["empty"])
-        return DocumentGrade(document=empty, strips=tuple(empty for _ in document.strips))
+        return None
     lang = language(document.text)
     same = lang == asked.language
-    head = calibration.heads[lang if same else "crossed"]
-    texts = [strip.text for strip in document.strips]
+    head = lang if same else "crossed"
     rows = np.stack([vectors[document.id], *(vectors[strip.id] for strip in document.strips)])
     rows = centred(rows.astype(np.float32), calibration.mean(lang, "text"))
+    texts = [strip.text for strip in document.strips]
     of_document, of_strips = features(asked, document.heading, document.text, texts, rows[0], rows[1:])
-    strips = [
-        _strip_grade(asked, text, row, logistic(head["strip"], row), same)
-        for text, row in zip(texts, of_strips, strict=True)
-    ]
+    heads = calibration.heads[head]
+    strip_logits = [linear(heads["strip"], row) for row in of_strips]
+    return Look(same, head, of_document, linear(heads["document"], of_document), of_strips, strip_logits)
+
+
+def grade_document(
+    asked: Asked, document: Document, seen: Look | None, calibration: Calibration, read: Vector | None = None
+) -> DocumentGrade:
+    """The grade of one document and of its strips; `read` are the cross-encoder's logits of its strips. Pure."""
+    if seen is None:
+        nothing = Grade(score=0.0, reason=empty(asked))
+        return DocumentGrade(document=nothing, strips=tuple(nothing for _ in document.strips))
+    joint = calibration.joint[seen.head]
+    readable: list[float] = [] if read is None else read[np.isfinite(read)].tolist()
+    together = float(np.logaddexp.reduce(readable)) if readable else None
+    logit = seen.document_logit if together is None else linear(joint, [seen.document_logit, together])
     whole = f"{document.heading}\n{document.text}"
-    score = _with_codes(asked, whole, logistic(head["document"], of_document))
-    score = score if same or asked.only_codes else min(score, CROSSED_MOST)
-    reason = _reason(asked, whole, of_document[1], "similar", same)
-    named = dict(zip(DOCUMENT, (round(value, 4) for value in of_document), strict=True))
-    return DocumentGrade(document=Grade(score=score, reason=reason, features=named), strips=tuple(strips))
+    score = _with_codes(asked, whole, logistic(logit))
+    score = score if seen.same or asked.only_codes else min(score, CROSSED_MOST)
+    named = dict(zip(DOCUMENT, (round(value, 4) for value in seen.document), strict=True))
+    if together is not None:
+        named["cross_encoder"] = round(together, 4)
+    why = reason(
+        asked, whole, seen.document[1], "similar", same=seen.same, read=None if together is None else logistic(together)
+    )
+    strips = [
+        _strip_grade(asked, strip.text, row, logit, seen.same)
+        for strip, row, logit in zip(document.strips, seen.strips, seen.strip_logits, strict=True)
+    ]
+    return DocumentGrade(document=Grade(score=score, reason=why, features=named), strips=tuple(strips))
 
 
-def logistic(coefficients: Sequence[float], row: Sequence[float]) -> float:
-    """The probability in [0, 1] of a regression given as intercept and coefficients."""
-    x = coefficients[0] + sum(w * value for w, value in zip(coefficients[1:], row, strict=True))
-    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+def linear(coefficients: Sequence[float], row: Sequence[float]) -> float:
+    """The logit of a regression given as intercept and coefficients."""
+    return coefficients[0] + sum(w * value for w, value in zip(coefficients[1:], row, strict=True))
 
 
-def _strip_grade(asked: Asked, text: str, row: Sequence[float], score: float, same: bool) -> Grade:
+def logistic(logit: float) -> float:
+    """The probability in [0, 1] of a logit."""
+    return 1 / (1 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1 + math.exp(logit))
+
+
+def _strip_grade(asked: Asked, text: str, row: Sequence[float], logit: float, same: bool) -> Grade:
     named = dict(zip(STRIP, (round(value, 4) for value in row), strict=True))
-    reason = _reason(asked, text, row[0], "strip", same)
-    return Grade(score=_with_codes(asked, text, score), reason=reason, features=named)
+    why = reason(asked, text, row[0], "strip", same=same)
+    return Grade(score=_with_codes(asked, text, logistic(logit)), reason=why, features=named)
 
 
 def _with_codes(asked: Asked, text: str, score: float) -> float:
@@ -222,24 +271,9 @@ def _is_unknown(code: str) -> bool:
     return any(idf(word) >= UNKNOWN_TO_IDF for word in words_of(code))
 
 
-def _reason(asked: Asked, text: str, best: float, key: str, same: bool) -> str:
-    """What speaks for and against, in the language of the question."""
-    texts = TEXTS[asked.language]
-    held = words_of(text)
-    if not same:
-        said = [texts["crossed"]]
-    elif asked.rare:
-        found = sum(word in held for word in asked.rare)
-        said = [texts["words"].format(found=found, total=len(asked.rare))]
-    else:
-        said = [texts["no_words"]]
-    for name, codes in (
-        ("holds", [code for code in asked.codes if holds(text, code)]),
-        ("lacks", [code for code in asked.codes if not holds(text, code)]),
-    ):
-        if codes:
-            said.append(texts[name].format(codes=", ".join(code.upper() for code in codes[:3])))
-    return texts["joint"].join([*said, texts[key].format(best=max(best, 0.0))])
+def _strip_texts(document: Document) -> list[str]:
+    """A document without strips is its own only strip."""
+    return [strip.text for strip in document.strips] or [document.text]
 
 
 def _texts(document: Document) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ def check(answer: str, knowledge: Knowledge, strips: Sequence[GradedStrip]) -> C
     sources = {source.n: source for source in knowledge.sources}
     return CitationCheck(
         citations=tuple(
-            Citation(n=n, file=sources[n].file, page=sources[n].page, pages=sources[n].pages)
+            Citation.model_validate({name: getattr(sources[n], name) for name in Citation.model_fields})
             for n in cited
             if n in sources
         ),

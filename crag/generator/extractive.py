@@ -11,6 +11,8 @@ from crag.schema import GradedStrip, Knowledge
 from crag.text import language
 
 LEAD_IN = {"en": "From your documents:", "zh": "以下是文档原文："}
+WEB_LEAD_IN = {"en": "From the web:", "zh": "以下是网页原文："}
+BOTH_LEAD_IN = {"en": "From your documents and the web:", "zh": "以下是文档和网页原文："}
 NEAR_DUPLICATE = 0.9
 """A strip whose words (by idf) stand to this share in one quoted already adds nothing."""
 
@@ -33,9 +35,14 @@ class ExtractiveGenerator:
         if not chosen:
             raise GenerationError("There is no evidence to quote from: lower the strip threshold or ask otherwise.")
         number = {id_: source.n for source in knowledge.sources for id_ in source.strips}
-        yield LEAD_IN[language(question)]
+        yield _lead_in(chosen)[language(question)]
         for run in quotes_of(chosen):
             yield f"\n\n“{merge(run)}” [{number[run[0].id]}]"
+
+
+def _lead_in(chosen: Sequence[GradedStrip]) -> dict[str, str]:
+    kinds = {strip.url is not None for strip in chosen}
+    return BOTH_LEAD_IN if len(kinds) > 1 else WEB_LEAD_IN if True in kinds else LEAD_IN
 
 
 def _in_language(strips: Sequence[GradedStrip], asked: str) -> list[GradedStrip]:

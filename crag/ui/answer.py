@@ -6,7 +6,7 @@ import streamlit as st
 
 from crag.schema import Action, Support, Trace
 from crag.ui import safe, spoken
-from crag.ui.panels import documents, refined_context, second_look, timing
+from crag.ui.panels import documents, refined_context, second_look, timing, web
 from crag.ui.texts import Texts
 
 BADGES = {
@@ -59,11 +59,10 @@ def draw_text(text: str) -> None:
 
 def _footer(trace: Trace, t: Texts) -> None:
     """The cited sources, and how long it took."""
-    places = [
-        (citation.n, t("place", file=citation.file, page=citation.page))
+    chips = "".join(
+        f"<span class='crag-chip'><b>[{citation.n}]</b> {web.place(citation, t)}</span>"
         for citation in sorted(trace.citations, key=lambda citation: citation.n)
-    ]
-    chips = "".join(f"<span class='crag-chip'><b>[{n}]</b> {safe.in_html(place)}</span>" for n, place in places)
+    )
     seconds = t("seconds", n=sum(trace.timings.values()))
     st.html(f"<div class='crag-sources'>{chips}<span class='crag-took'>{seconds}</span></div>")
 
@@ -84,11 +83,13 @@ def _notices(trace: Trace, t: Texts) -> list[str]:
 def _evidence(trace: Trace, t: Texts) -> None:
     """One panel at a time, opened by a click; only what is open is drawn."""
     labels = {
-        "documents": t("panel_documents", n=len(trace.documents)),
+        "documents": t("panel_documents_web", n=len(trace.documents), web=len(trace.web_documents))
+        if trace.web_documents
+        else t("panel_documents", n=len(trace.documents)),
         "refined_context": t(
             "panel_refined_context", n=sum(strip.kept for strip in trace.strips), of=len(trace.strips)
         ),
-        "second_look": t("panel_second_look" if trace.search_query else "panel_web"),
+        "second_look": t("panel_second_look") if trace.search_query else web.summary(trace, t),
         "timing": t("panel_timing"),
     }
     chosen = st.pills(

@@ -19,6 +19,7 @@ from crag.events import (
     Refined,
     Retrieved,
     Rewritten,
+    Searched,
     Token,
     TurnEvent,
 )
@@ -48,13 +49,16 @@ def turn_view(events: Iterable[TurnEvent]) -> TurnView:
                 view.doing = "grading"
             case Graded():
                 view.steps.append(("graded", len(event.documents)))
-                view.doing = "deciding"
+                view.doing = "refining" if any(document.url for document in event.documents) else "deciding"
             case Decided():
                 view.decision = event.decision
                 view.doing = "refining"
             case Rewritten():
                 view.steps.append(("rewritten", 0))
-                view.doing = "retrieving_again"
+                view.doing = "searching" if event.provider else "retrieving_again"
+            case Searched():
+                view.steps.append(("searched", len(event.documents)))
+                view.doing = "grading" if event.documents else "refining"
             case Refined():
                 view.steps.append(("kept", sum(strip.kept for strip in event.strips)))
                 view.doing = "writing"

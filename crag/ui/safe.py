@@ -24,6 +24,15 @@ def in_html(text: str) -> str:
     return html.escape(clean(text), quote=True)
 
 
+def link(url: str, text: str) -> str:
+    """`text` as HTML, linked to `url` where that is http or https; it opens apart and tells nothing of this page."""
+    if not re.match(r"https?://", url, re.IGNORECASE):
+        return in_html(text)
+    there = in_html(url)
+    apart = "target='_blank' rel='noopener noreferrer nofollow'"
+    return f"<a class='crag-link' href='{there}' title='{there}' {apart}>{in_html(text)}</a>"
+
+
 def in_markdown(text: str) -> str:
     """For one line of Streamlit's Markdown: every sign shows as itself.
 

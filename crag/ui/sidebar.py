@@ -7,7 +7,7 @@ import streamlit as st
 from config import Settings
 from crag.ui import knowledge, state
 from crag.ui.knowledge import Overview
-from crag.ui.state import Process
+from crag.ui.state import Limits, Process
 from crag.ui.texts import Texts
 
 
@@ -20,11 +20,13 @@ def draw(process: Process, overview: Overview, asked: bool, t: Texts) -> Setting
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)
     with st.expander(t("decision"), icon=":material/tune:", expanded=False):
-        return _decision(process.settings, t)
+        return _decision(process, t)
 
 
-def _decision(base: Settings, t: Texts) -> Settings:
-    defaults = {"limits": (base.lower, base.upper), "strip": base.strip_threshold, "k": base.k}
+def _decision(process: Process, t: Texts) -> Settings:
+    base, found = process.settings, process.limits()
+    limits = found.thresholds
+    defaults = {"limits": (limits.lower, limits.upper), "strip": limits.strip, "k": base.k}
     for key, value in defaults.items():
         st.session_state.setdefault(f"decision-{key}", value)
     st.slider(t("thresholds"), 0.0, 1.0, step=0.01, format="%.2f", key="decision-limits", help=t("thresholds_help"))
@@ -34,7 +36,7 @@ def _decision(base: Settings, t: Texts) -> Settings:
     k = st.slider(t("k"), 1, 50, step=1, key="decision-k", help=t("k_help"))
     lower, upper = st.session_state["decision-limits"]
     chosen = {"limits": (lower, upper), "strip": strip, "k": k}
-    st.caption(t("decision_help"))
+    st.caption(f"{_origin(found, t)} {t('decision_help')}")
     st.button(
         t("reset"),
         key="decision-reset",
@@ -45,6 +47,16 @@ def _decision(base: Settings, t: Texts) -> Settings:
         disabled=chosen == defaults,
     )
     return base.model_copy(update={"lower": lower, "upper": upper, "strip_threshold": strip, "k": k})
+
+
+def _origin(found: Limits, t: Texts) -> str:
+    """Where the thresholds come from that hold where no slider is moved."""
+    said = []
+    if found.calibration is not None:
+        said.append(t("limits_calibrated", day=found.calibration.day, n=found.calibration.counts.questions))
+    if found.explicit:
+        said.append(t("limits_set"))
+    return " ".join(said) or t("limits_default")
 
 
 def _reset(defaults: dict[str, object]) -> None:

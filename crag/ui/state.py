@@ -17,11 +17,13 @@ from config import Settings, load_settings
 from crag.errors import BuildLockedError, CragError
 from crag.events import BuildEvent, FileRow, Finished, TurnEvent
 from crag.runtime import Job, JobState, Runtime
-from crag.schema import Trace
+from crag.schema import Thresholds, Trace
 from crag.ui import quiet
 
 if TYPE_CHECKING:
     from crag.assembly import House
+    from crag.calibrations import Calibration
+    from crag.history.labels import Labels
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +61,16 @@ class Turn:
         """The trace once the job has finished."""
         last = self.job.events[-1:]
         return last[0].trace if last and isinstance(last[0], Finished) else None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The thresholds that hold where nobody moves a slider, and where they come from."""
+
+    thresholds: Thresholds
+    explicit: bool = False
+    """Whether a CRAG_* variable sets one of them."""
+    calibration: Calibration | None = None
 
 
 @dataclass
@@ -105,6 +117,7 @@ class Process:
         self.refused_at: tuple[FileRow, ...] | None = None
         """The published files when a build was refused because another process was building."""
         self._forgotten: str | None = None
+        self._labels: Labels | None = None
         self._conversations: dict[str, Conversation] = {}
         self._lock = threading.Lock()
 
@@ -190,9 +203,25 @@ class Process:
     def conversation(self, conversation_id: str) -> Conversation | None:
         return self._conversations.get(conversation_id)
 
+    def limits(self) -> Limits:
+        """What the sliders stand at when nobody has moved them."""
+        found = self._opened().in_force(self.settings)
+        return Limits(found.thresholds, bool(found.explicit), found.calibration)
+
+    def labels(self) -> Labels:
+        """What people said of documents; the database is made with the first label."""
+        from crag.history.labels import FILE, Labels
+
+        with self._lock:
+            if self._labels is None:
+                self._labels = Labels(self.settings.data_dir / FILE)
+            return self._labels
+
     def close(self) -> None:
         """Ends the jobs and closes the house."""
         self.runtime.close()
+        if self._labels is not None:
+            self._labels.close()
         if self.house is not None:
             self.house.close()
 

@@ -62,10 +62,12 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     "step_retrieved": ("retrieved {n}", "检索到 {n} 个"),
     "step_graded": ("graded {n}", "已评分 {n} 个"),
     "step_rewritten": ("query rewritten", "已改写查询"),
+    "step_searched": ("{n} from the web", "网络结果 {n} 个"),
     "step_kept": ("kept {n} strip|kept {n} strips", "保留 {n} 个片段"),
     "doing_waiting": ("waiting for the answer above …", "正在等待上一个回答 …"),
     "doing_retrieving": ("retrieving …", "正在检索 …"),
     "doing_retrieving_again": ("second look …", "正在再次检索 …"),
+    "doing_searching": ("searching the web …", "正在搜索网络 …"),
     "doing_grading": ("grading …", "正在评分 …"),
     "doing_deciding": ("deciding …", "正在判断 …"),
     "doing_refining": ("refining …", "正在精炼 …"),
@@ -84,8 +86,12 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     "evidence": ("Evidence", "证据"),
     "panel_documents": ("Documents {n}", "文档 {n}"),
     "panel_refined_context": ("Refined context {n} of {of}", "精炼上下文 {n}/{of}"),
+    "panel_documents_web": ("Documents {n} + {web} web", "文档 {n} + 网络 {web}"),
     "panel_second_look": ("Second look", "再次检索"),
     "panel_web": ("Web off", "网络：关"),
+    "panel_web_unused": ("Web not needed", "网络：未用"),
+    "panel_web_searched": ("Web {n}", "网络 {n}"),
+    "panel_web_failed": ("Web failed", "网络：失败"),
     "panel_timing": ("Timing", "用时"),
     # documents
     "rank": ("#", "#"),
@@ -105,6 +111,30 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
         "各文档 0 到 1 的得分，以及下阈值和上阈值",
     ),
     "table_alt": ("Documents with score, verdict and reason", "文档及其得分、判定和理由"),
+    # web
+    "web_page": ("web page", "网页"),
+    "from_the_web": ("From the web", "来自网络"),
+    "web_sent": (
+        "“{query}” was sent to {provider} at {time} UTC. {n} result came back.|"
+        "“{query}” was sent to {provider} at {time} UTC. {n} results came back.",
+        "已将“{query}”发送给 {provider}（{time} UTC），返回 {n} 个结果。",
+    ),
+    "web_no_answer": (
+        "“{query}” was sent to {provider} at {time} UTC. No answer came back.",
+        "已将“{query}”发送给 {provider}（{time} UTC），没有收到答复。",
+    ),
+    "web_place": ("{title} · {host}", "{title} · {host}"),
+    "web_nothing": ("Nothing there can be used.", "其中没有可用的内容。"),
+    "corrections": ("Correct a grade", "纠正评分"),
+    "corrections_help": (
+        "Say which documents answer the question. It is kept on this machine for calibration and changes nothing here.",
+        "请指出哪些文档回答了问题。标注只保存在本机，用于校准，不会改变这里的结果。",
+    ),
+    "answers_it": ("Answers the question", "回答了问题"),
+    "answers_not": ("Does not", "没有回答"),
+    "label_of": ("Does document {rank}, {place}, answer the question?", "文档 {rank}（{place}）回答了问题吗？"),
+    "corrected_yes": ("you: answers", "您：回答了"),
+    "corrected_no": ("you: does not answer", "您：没有回答"),
     # refined context
     "filter": ("Strips to show", "显示的片段"),
     "filter_all": ("All", "全部"),
@@ -114,6 +144,10 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     "strips_help": (
         "Strips in document order. Kept from {strip:.2f} on, at most {top}.",
         "片段按文档顺序排列。得分不低于 {strip:.2f} 的保留，最多 {top} 个。",
+    ),
+    "strips_help_web": (
+        "Strips in document order, those of the web last. Kept from {strip:.2f} on, at most {top} of each kind.",
+        "片段按文档顺序排列，网络片段在后。得分不低于 {strip:.2f} 的保留，文档和网络各最多 {top} 个。",
     ),
     "none_of_these": ("No strip is like that.", "没有这样的片段。"),
     "no_strips": ("There are no strips: no document was refined.", "没有片段：没有精炼任何文档。"),
@@ -137,11 +171,15 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     "fate_below_threshold": ("below the strip threshold", "低于片段阈值"),
     "fate_beyond_top": ("enough better strips were kept", "已保留足够多得分更高的片段"),
     "fate_ungraded": ("ungraded", "未评分"),
-    "fate_discarded": ("the documents were discarded as a whole", "文档整体被舍弃"),
+    "fate_discarded": ("the action leaves these documents out as a whole", "此判断整体舍弃这些文档"),
     # second look
     "web_off": (
-        "This version does not search the web. Where your documents do not answer, it takes a second look at them.",
-        "此版本不搜索网络。当文档不能回答时，会用改写的查询再次检索文档。",
+        "The web is off. Where your documents do not answer, CRAG takes a second look at them.",
+        "网络已关闭。当文档不能回答时，会用改写的查询再次检索文档。",
+    ),
+    "web_not_needed": (
+        "The web was not needed: nothing was sent.",
+        "不需要搜索网络：没有发送任何内容。",
     ),
     "no_second_look": ("The first look was enough.", "首次检索已经足够。"),
     "second_query": ("Rewritten query", "改写后的查询"),
@@ -158,6 +196,8 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     "timing_retrieve": ("retrieve", "检索"),
     "timing_grade": ("grade", "评分"),
     "timing_decide": ("decide", "判断"),
+    "timing_search": ("search the web", "搜索网络"),
+    "timing_grade_web": ("grade the web", "网络结果评分"),
     "timing_refine": ("refine", "精炼"),
     "timing_generate": ("generate", "生成"),
     "timing_check": ("check citations", "核对引用"),
@@ -256,6 +296,12 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     ),
     "k": ("Documents per question", "每个问题检索的文档数"),
     "k_help": ("So many passages are retrieved and graded.", "检索并评分的段落数量。"),
+    "limits_default": ("The defaults: conventions, not calibrated.", "默认值：约定值，未经校准。"),
+    "limits_calibrated": (
+        "Calibrated {day} on {n} question.|Calibrated {day} on {n} questions.",
+        "已于 {day} 用 {n} 个问题校准。",
+    ),
+    "limits_set": ("Set by CRAG_* variables.", "由 CRAG_* 变量设定。"),
     "decision_help": ("Applies from the next question on.", "从下一个问题起生效。"),
     "reset": ("Reset", "恢复默认"),
 }

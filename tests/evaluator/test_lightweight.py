@@ -10,7 +10,7 @@ import pytest
 from crag.embedding.base import Embedder, Vectors
 from crag.errors import ConfigurationError, EmbeddingError
 from crag.evaluator.features import DOCUMENT, STRIP
-from crag.evaluator.lightweight import Calibration, LightweightEvaluator, logistic
+from crag.evaluator.lightweight import Calibration, LightweightEvaluator, linear, logistic
 from crag.refinement import decompose
 from crag.schema import Document, DocumentGrade, Span
 
@@ -292,7 +292,7 @@ def test_the_shipped_calibration_fits_the_shipped_idf_table_and_the_features() -
 
 @pytest.mark.parametrize(("row", "value"), [((0.0,), 0.5), ((1000.0,), 1.0), ((-1000.0,), 0.0)])
 def test_scores_stay_in_their_range_without_overflow(row: tuple[float, ...], value: float) -> None:
-    assert logistic((0.0, 1.0), row) == pytest.approx(value)
+    assert logistic(linear((0.0, 1.0), row)) == pytest.approx(value)
 
 
 async def test_a_neighbouring_version_is_not_sure_evidence_and_its_strips_are_not_kept(embedder: Embedder) -> None:

@@ -12,6 +12,7 @@ import pytest
 import streamlit as st
 from ui_stage import INDEXED, FakeBase, Stage
 
+from crag.assembly import in_force
 from crag.events import Finished, TurnEvent
 from crag.ui import state
 
@@ -21,9 +22,16 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
     """A page over a fake house with one indexed file."""
     monkeypatch.setenv("CRAG_FILES_DIR", str(tmp_path / "Files"))
     monkeypatch.setenv("CRAG_CHROMA_DIR", str(tmp_path / "chroma_db"))
+    monkeypatch.setenv("CRAG_DATA_DIR", str(tmp_path / ".crag"))
     base = FakeBase([INDEXED])
     made = Stage(
-        base, lambda settings, progress: SimpleNamespace(knowledge_base=base, close=base.close, warm_up=lambda: None)
+        base,
+        lambda settings, progress: SimpleNamespace(
+            knowledge_base=base,
+            close=base.close,
+            warm_up=lambda: None,
+            in_force=lambda settings: in_force(settings, made.calibration),
+        ),
     )
     made.goes_on.set()
 

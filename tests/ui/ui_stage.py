@@ -13,6 +13,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from crag.action_trigger import decide
+from crag.calibrations import Calibration
 from crag.events import (
     BuildEvent,
     BuildFinished,
@@ -224,6 +225,7 @@ class Stage:
     goes_on: threading.Event = field(default_factory=threading.Event)
     """Set: a turn runs through. Clear: it waits before its last event."""
     fails: Exception | None = None
+    calibration: Calibration | None = None
 
     def page(self) -> AppTest:
         """The page, run until the house is open."""

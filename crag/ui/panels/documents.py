@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 import streamlit as st
 
 from crag.schema import GradedDocument, Thresholds, Trace, Verdict
+from crag.search.external import host
 from crag.text import language
 from crag.ui import safe
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
+from crag.ui.panels import corrections, web
 from crag.ui.texts import Texts
 
 DODGE = 0.03
@@ -25,40 +28,56 @@ NAMED = 0.12
 def draw(trace: Trace, texts: Texts) -> None:
     if not trace.documents:
         st.caption(texts("no_documents"))
+        _draw_web(trace, texts)
         return
     graded = [document for document in trace.documents if document.score is not None]
     if graded:
         st.altair_chart(plot(trace.documents, trace.thresholds, texts), alt=texts("plot_alt"))
-    show_table(trace.documents, trace.thresholds, texts)
+    said = corrections.said(trace)
+    show_table(trace.documents, trace.thresholds, texts, said)
     ungraded = len(trace.documents) - len(graded)
     if ungraded:
         st.caption(f":material/help: {texts('ungraded_help', n=ungraded)}")
+    corrections.draw(trace, said, texts)
+    _draw_web(trace, texts)
 
 
-def show_table(documents: tuple[GradedDocument, ...], thresholds: Thresholds, texts: Texts) -> None:
+def _draw_web(trace: Trace, texts: Texts) -> None:
+    """What the web gave, apart from the documents: the decision was taken without it."""
+    if trace.web:
+        st.markdown(f"**:material/public: {texts('from_the_web')}**")
+        st.caption(safe.in_markdown(web.sent(trace.web, texts)))
+        if trace.web_documents:
+            show_table(trace.web_documents, trace.thresholds, texts)
+        elif trace.web.results is not None:
+            st.caption(texts("web_nothing"))
+
+
+def show_table(
+    documents: tuple[GradedDocument, ...], thresholds: Thresholds, texts: Texts, said: Mapping[str, bool] | None = None
+) -> None:
     """Rank, file, pages, score against both thresholds, verdict, reason; the text itself unfolds under the reason.
 
-    What is ungraded has no score, and its cause as the reason.
+    What is ungraded has no score, and its cause as the reason. `said` holds by id what the user says of documents.
     """
-    names = ("rank", "file", "score", "verdict", "reason")
+    names = ("rank", "web_page" if documents[0].url else "file", "score", "verdict", "reason")
     head = "".join(f"<th scope='col'>{safe.in_html(texts(name))}</th>" for name in names)
-    rows = "".join(_row(rank, document, thresholds, texts) for rank, document in enumerate(documents, 1))
+    rows = "".join(
+        _row(rank, document, thresholds, texts, (said or {}).get(document.id))
+        for rank, document in enumerate(documents, 1)
+    )
     label = safe.in_html(texts("table_alt"))
     st.html(f"<table class='crag-documents' aria-label='{label}'><thead><tr>{head}</tr></thead>{rows}</table>")
 
 
-def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Texts) -> str:
+def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Texts, said: bool | None) -> str:
     heading = f"<strong>{safe.in_html(document.heading)}</strong> " if document.heading else ""
     text = f"<div class='crag-text' lang='{language(document.text)}'>{heading}{safe.in_html(document.text)}</div>"
     cells = (
         ("rank", str(rank)),
-        (
-            "file",
-            f"<span title='{safe.in_html(document.file)}'>{safe.in_html(short(document.file))}</span>"
-            f"<small>{texts('pages', pages=pages(document.pages))}</small>",
-        ),
+        ("file", _place(document, texts)),
         ("score", _bar(document, thresholds, texts)),
-        ("verdict", f"<span class='crag-verdict'>{safe.in_html(texts(document.verdict))}</span>"),
+        ("verdict", f"<span class='crag-verdict'>{safe.in_html(texts(document.verdict))}</span>{_said(said, texts)}"),
         (
             "reason",
             f"<details><summary>{safe.in_html(document.reason or document.cause or '')}</summary>{text}</details>",
@@ -66,6 +85,23 @@ def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Tex
     )
     inside = "".join(f"<td class='crag-{name}-cell'>{cell}</td>" for name, cell in cells)
     return f"<tr class='crag-{document.verdict}'>{inside}</tr>"
+
+
+def _place(document: GradedDocument, texts: Texts) -> str:
+    """File and pages, or the linked title with the host and the date of publication."""
+    if document.url:
+        small = " · ".join(part for part in (host(document.url), document.published) if part)
+        name = safe.link(document.url, document.heading or document.url)
+        return f"{name}<small>{safe.in_html(small)}</small>"
+    name = f"<span title='{safe.in_html(document.file)}'>{safe.in_html(short(document.file))}</span>"
+    return f"{name}<small>{texts('pages', pages=pages(document.pages))}</small>"
+
+
+def _said(answers: bool | None, texts: Texts) -> str:
+    """By what the user has corrected the grade."""
+    if answers is None:
+        return ""
+    return f"<small class='crag-said'>{safe.in_html(texts('corrected_yes' if answers else 'corrected_no'))}</small>"
 
 
 def _bar(document: GradedDocument, thresholds: Thresholds, texts: Texts) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -10,6 +10,7 @@ import streamlit as st
 
 from crag.schema import Fate, GradedStrip, Thresholds, Trace
 from crag.ui import safe
+from crag.ui.panels import web
 from crag.ui.texts import Texts
 
 NEAR: Final = 0.1
@@ -38,10 +39,16 @@ def draw(trace: Trace, texts: Texts) -> None:
         label_visibility="collapsed",
     )
     shown = [strip for strip in trace.strips if FILTERS[chosen or "all"](strip, trace.thresholds)]
-    st.caption(texts("strips_help", strip=trace.thresholds.strip, top=trace.thresholds.top_strips))
+    st.caption(
+        texts(
+            "strips_help_web" if trace.web_documents else "strips_help",
+            strip=trace.thresholds.strip,
+            top=trace.thresholds.top_strips,
+        )
+    )
     if shown:
         with st.container(height=420 if len(shown) > 8 else "content", border=False, key=f"ledger-{trace.turn_id}"):
-            st.html("".join(_page(place, strips, texts) for place, strips in groupby(shown, _place)))
+            st.html("".join(_page(list(strips), texts) for _, strips in groupby(shown, _place)))
     else:
         st.caption(texts("none_of_these"))
     st.markdown(f"**{texts('given')}**")
@@ -58,10 +65,13 @@ def _place(strip: GradedStrip) -> tuple[str, int]:
     return strip.file, strip.page
 
 
-def _page(place: tuple[str, int], strips: Iterable[GradedStrip], texts: Texts) -> str:
-    file, page = place
+def _page(strips: Sequence[GradedStrip], texts: Texts) -> str:
+    """The strips of one page under its name; those of the web say so and stand on blue."""
+    first = strips[0]
     rows = "".join(_strip(strip, texts) for strip in strips)
-    return f"<section class='crag-page'><h4>{safe.in_html(texts('place', file=file, page=page))}</h4>{rows}</section>"
+    mark = f"<span class='crag-origin'>{safe.in_html(texts('from_the_web'))}</span> " if first.url else ""
+    kind = " crag-web" if first.url else ""
+    return f"<section class='crag-page{kind}'><h4>{mark}{web.place(first, texts)}</h4>{rows}</section>"
 
 
 def _strip(strip: GradedStrip, texts: Texts) -> str:

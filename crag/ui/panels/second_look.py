@@ -6,14 +6,16 @@ import streamlit as st
 
 from crag.schema import Trace
 from crag.ui import safe
+from crag.ui.panels import web
 from crag.ui.panels.documents import show_table
 from crag.ui.texts import Texts
 
 
 def draw(trace: Trace, texts: Texts) -> None:
-    st.caption(f":material/cloud_off: {texts('web_off')}")
+    _draw_web(trace, texts)
     if not trace.search_query:
-        st.caption(texts("no_second_look"))
+        if trace.web is None:
+            st.caption(texts("no_second_look"))
         return
     st.markdown(f"**{texts('second_query')}**")
     st.code(trace.search_query, language=None, wrap_lines=True)
@@ -28,3 +30,16 @@ def draw(trace: Trace, texts: Texts) -> None:
         st.caption(texts("second_documents", n=len(found)))
         if found:
             show_table(found, trace.thresholds, texts)
+
+
+def _draw_web(trace: Trace, texts: Texts) -> None:
+    """Whether the web was asked; if so the query as it was sent, and how many of the results can be used."""
+    if trace.web is None:
+        said = texts("web_off" if trace.web_gate == "off" else "web_not_needed")
+        st.caption(f":material/cloud_off: {said}")
+        return
+    st.caption(f":material/public: {safe.in_markdown(web.sent(trace.web, texts))}")
+    if trace.web_documents:
+        show_table(trace.web_documents, trace.thresholds, texts)
+    elif trace.web.results is not None:
+        st.caption(texts("web_nothing"))

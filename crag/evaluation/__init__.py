@@ -1,0 +1,1 @@
+"""Evaluation: question sets, their run through the real pipeline, metrics, reports and comparisons."""

@@ -1,0 +1,199 @@
+"""Question sets: what is asked, what is expected and where the answer stands; read from JSONL or CSV files."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from crag.errors import QuestionSetError
+from crag.evaluation.matching import searchable
+from crag.schema import Action, Frozen
+from crag.text import language
+
+Row = Mapping[str, Any]
+
+COLUMNS = ("question", "expected", "action", "file", "page", "answers", "answer", "id", "set", "language")
+"""What is read; other columns are ignored. `action` is another name of `expected`, `answer` of `answers`."""
+
+
+class Question(Frozen):
+    """One question of a set. All but the question itself may be unknown."""
+
+    id: str
+    question: str
+    language: Literal["en", "zh"]
+    set: str
+    """Name of the set: the file's stem unless a column says otherwise."""
+    expected: Action | None = None
+    file: str | None = None
+    """Path below Files/, or base name, of the PDF that holds the answer."""
+    page: int | None = None
+    """1-based physical page of `file`."""
+    answers: tuple[str, ...] = ()
+    """Strings any of which an answer holds."""
+
+    @property
+    def answerable(self) -> bool | None:
+        """Whether the knowledge base covers it, as far as its row tells: no where INCORRECT is expected, yes where
+        CORRECT is, or where answers or a file are given."""
+        if self.expected is Action.INCORRECT:
+            return False
+        return True if self.answers or self.file or self.expected is Action.CORRECT else None
+
+
+def read_questions(path: Path) -> list[Question]:
+    """The questions of a `.jsonl` or `.csv` file (UTF-8, with or without BOM), in their order.
+
+    Without an id a question is named by the hash of its text, so that a row keeps its id when others come and go.
+    Raises QuestionSetError naming file, line and mend.
+    """
+    text = _text(path)
+    kind = path.suffix.lower()
+    if kind not in (".jsonl", ".csv"):
+        raise QuestionSetError(f"{path} is neither .jsonl nor .csv: save the questions in one of these forms.")
+    rows = _csv_rows(path, text) if kind == ".csv" else _json_rows(path, text)
+    found: list[Question] = []
+    lines: dict[str, int] = {}
+    implied: Counter[str] = Counter()
+    for line, row in rows:
+        question = _question(path, line, row)
+        if not _text_of(row.get("id")):
+            implied[question.id] += 1
+            if implied[question.id] > 1:
+                question = question.model_copy(update={"id": f"{question.id}-{implied[question.id]}"})
+        if question.id in lines:
+            raise _bad(path, line, f"repeats the id {question.id!r} of line {lines[question.id]}", "give it its own")
+        lines[question.id] = line
+        found.append(question)
+    if not found:
+        raise QuestionSetError(f"{path} holds no question: write one per line.")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise QuestionSetError(f"{path} does not exist: give the path of a question set (.jsonl or .csv).") from None
+    except UnicodeDecodeError as error:
+        raise QuestionSetError(f"{path} is not UTF-8 (byte {error.start}): save it with that encoding.") from None
+    except OSError as error:
+        raise QuestionSetError(f"{path} cannot be read ({error.strerror}): give a file that can.") from None
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
+    for line, written in enumerate(text.split("\n"), 1):
+        if not written.strip():
+            continue
+        try:
+            row = json.loads(written)
+        except (ValueError, RecursionError):
+            raise _bad(path, line, "is no JSON", 'write {"question": "…"} on one line') from None
+        if not isinstance(row, dict):
+            raise _bad(path, line, "is no JSON object", 'write {"question": "…"} on one line')
+        yield line, {str(key).strip().lower(): value for key, value in row.items()}
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        if "question" not in header:
+            raise _bad(path, 1, "has no column named question", f"name the columns, of {', '.join(COLUMNS)}")
+        for cells in reader:
+            line = reader.line_num
+            if len(cells) > len(header):
+                raise _bad(path, line, "has more cells than the header", "put cells with commas in double quotes")
+            if any(cell.strip() for cell in cells):
+                yield line, _cells(header, cells)
+    except csv.Error as error:
+        raise _bad(path, reader.line_num, f"is no CSV ({error})", "correct its quotes") from None
+
+
+def _cells(header: list[str], cells: list[str]) -> Row:
+    """One CSV row; columns of answers may be repeated, and a cell may hold several, separated by `|`."""
+    row: dict[str, Any] = {"answers": []}
+    for name, cell in zip(header, cells, strict=False):
+        if name in ("answers", "answer"):
+            row["answers"] += cell.split("|")
+        else:
+            row[name] = cell
+    return row
+
+
+def _question(path: Path, line: int, row: Row) -> Question:
+    text = _text_of(row.get("question"))
+    if not text:
+        raise _bad(path, line, "has no question", "write one under `question`")
+    file = _text_of(row.get("file")) or None
+    page = _page(path, line, row.get("page"))
+    if page is not None and file is None:
+        raise _bad(path, line, f"names page {page} without a file", "name the file under `file`")
+    return Question(
+        id=_text_of(row.get("id")) or hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12],
+        question=text,
+        language=_language(path, line, row.get("language"), text),
+        set=_text_of(row.get("set")) or path.stem,
+        expected=_expected(path, line, _text_of(row.get("expected")) or _text_of(row.get("action"))),
+        file=file,
+        page=page,
+        answers=_answers(path, line, row),
+    )
+
+
+def _text_of(value: object) -> str:
+    """A cell as text without surrounding white space; what is no text or number counts as empty."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode().strip()
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def _expected(path: Path, line: int, name: str) -> Action | None:
+    if not name:
+        return None
+    try:
+        return Action(name.upper())
+    except ValueError:
+        raise _bad(path, line, f"expects {name!r}", f"write {', '.join(Action)}, or leave it empty") from None
+
+
+def _page(path: Path, line: int, value: object) -> int | None:
+    if value is None or value == "":
+        return None
+    text = _text_of(value)
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise _bad(path, line, f"has the page {value!r}", "write a whole number, 1 for the first page of the file")
+    return int(text)
+
+
+def _language(path: Path, line: int, value: object, text: str) -> Literal["en", "zh"]:
+    given = _text_of(value).lower() or language(text)
+    if given == "en":
+        return "en"
+    if given == "zh":
+        return "zh"
+    raise _bad(path, line, f"has the language {value!r}", "write en or zh, or leave it empty")
+
+
+def _answers(path: Path, line: int, row: Row) -> tuple[str, ...]:
+    found: list[str] = []
+    for name in ("answers", "answer"):
+        value = row.get(name)
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        if any(not isinstance(answer, str | int | float) or isinstance(answer, bool) for answer in values):
+            raise _bad(path, line, f"has {name} that are no texts", 'write a text, or a list like ["42", "forty-two"]')
+        found += [answer for answer in map(_text_of, values) if answer]
+    for answer in found:
+        if not searchable(answer):
+            raise _bad(path, line, f"has the answer {answer!r} without letter or digit", "give words to look for")
+    return tuple(dict.fromkeys(found))
+
+
+def _bad(path: Path, line: int, what: str, mend: str) -> QuestionSetError:
+    return QuestionSetError(f"{path}, line {line}, {what}: {mend}.")

@@ -1,0 +1,140 @@
+"""The report of a run for machines: what was asked of which knowledge base, under which settings, with what result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from crag import __version__
+from crag.assembly import House
+from crag.errors import QuestionSetError
+from crag.evaluation.rows import Row, row_of
+from crag.evaluation.running import Outcome
+from crag.evaluation.summary import Group, groups_of
+from crag.schema import EvaluatorName, Frozen, Thresholds
+
+REPORT_SCHEMA: Final = 1
+"""Version of the report's JSON; later versions only add fields."""
+
+_SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
+
+
+class Counts(Frozen):
+    """What was asked, and of how much."""
+
+    questions: int
+    answerable: int
+    uncovered: int
+    """Questions for which INCORRECT is expected."""
+    unknown: int
+    """Questions whose rows do not tell whether the knowledge base covers them."""
+    failed: int
+    files: int
+    passages: int
+
+
+class Report(Frozen):
+    """One run of one question set."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    schema_version: Literal[1] = Field(default=REPORT_SCHEMA, alias="schema")
+    created: str
+    """UTC, ISO 8601."""
+    crag_version: str
+    questions: str
+    """File name of the question set."""
+    questions_sha256: str
+    settings: dict[str, str | int | float | bool | None]
+    """Without secrets and without the folders of this machine."""
+    evaluator: EvaluatorName
+    generator: str
+    embedding: str
+    """Fingerprint of the embedding."""
+    thresholds: Thresholds
+    k: int
+    catalog_version: int
+    counts: Counts
+    groups: tuple[Group, ...]
+    """The figures; the first group is the whole run."""
+    rows: tuple[Row, ...]
+
+
+def report_of(outcomes: Sequence[Outcome], house: House, settings: BaseModel, questions: Path) -> Report:
+    """The report on `outcomes`, which `questions` was the file of. Raises ValueError where there are none."""
+    if not outcomes:
+        raise ValueError("a report needs outcomes")
+    rows = tuple(row_of(outcome) for outcome in outcomes)
+    first = outcomes[0].trace
+    indexed = [row for row in house.knowledge_base.rows() if row.error is None]
+    return Report(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        crag_version=__version__,
+        questions=questions.name,
+        questions_sha256=hashlib.sha256(questions.read_bytes()).hexdigest(),
+        settings=public(settings),
+        evaluator=first.evaluator,
+        generator=first.generator,
+        embedding=house.embedder.fingerprint,
+        thresholds=first.thresholds,
+        k=first.k,
+        catalog_version=max(outcome.trace.catalog_version for outcome in outcomes),
+        counts=Counts(
+            questions=len(rows),
+            answerable=sum(row.answerable is True for row in rows),
+            uncovered=sum(row.answerable is False for row in rows),
+            unknown=sum(row.answerable is None for row in rows),
+            failed=sum(row.error is not None for row in rows),
+            files=len(indexed),
+            passages=sum(row.passages for row in indexed),
+        ),
+        groups=groups_of(rows),
+        rows=rows,
+    )
+
+
+def public(settings: BaseModel) -> dict[str, str | int | float | bool | None]:
+    """The settings that a stranger may read: no secret by type or name, no path, of an address the host alone."""
+    found: dict[str, str | int | float | bool | None] = {}
+    for name in type(settings).model_fields:
+        value: Any = getattr(settings, name)
+        if _SECRET.search(name) or not isinstance(value, str | int | float | bool | None):
+            continue
+        if isinstance(value, str) and "://" in value:
+            value = urlsplit(value).hostname
+        found[name] = value
+    return found
+
+
+def to_json(report: Report) -> str:
+    """The report as JSON text."""
+    return report.model_dump_json(indent=1) + "\n"
+
+
+def read_report(path: Path) -> Report:
+    """The report stored at `path`. Raises QuestionSetError where it is none, or of another schema."""
+    try:
+        stored = json.loads(path.read_bytes())
+    except OSError as error:
+        raise QuestionSetError(f"{path} cannot be read ({error.strerror}): give a report made with --json.") from None
+    except (ValueError, RecursionError):
+        raise QuestionSetError(f"{path} is no JSON: give a report made with --json.") from None
+    schema = stored.get("schema") if isinstance(stored, dict) else None
+    if schema != REPORT_SCHEMA:
+        raise QuestionSetError(
+            f"{path} has the schema {schema!r}, and this version reads {REPORT_SCHEMA}: "
+            "make it again with `python -m crag eval … --json`."
+        )
+    try:
+        return Report.model_validate(stored)
+    except ValidationError as error:
+        place = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise QuestionSetError(f"{path} is damaged at {place}: make it again with --json.") from None

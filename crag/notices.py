@@ -1,0 +1,39 @@
+"""What a turn tells beside its answer: a fallback that acted, a part that failed; in the language of the question."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SENTENCES: Final[dict[str, tuple[str, str]]] = {
+    "fallback": (
+        "No strip reached the strip threshold: the best one is used although it is below.",
+        "没有片段达到片段阈值：使用了得分最高的一个，尽管它低于阈值。",
+    ),
+    "web_fallback": (
+        "No strip of the web reached the strip threshold: the best one is used although it is below.",
+        "没有网页片段达到片段阈值：使用了得分最高的一个，尽管它低于阈值。",
+    ),
+    "web_failed": ("The web was not used. {error}", "未使用网络。{error}"),
+    "web_empty": (
+        "The web search found nothing that can be used.",
+        "网络搜索没有找到可用的结果。",
+    ),
+    "web_ungraded": (
+        "What the web search found could not be graded ({causes}), so it was not used.",
+        "网络搜索的结果无法评分（{causes}），因此未使用。",
+    ),
+    "web_unused": (
+        "Nothing that the web search found was good enough: the answer rests on your documents alone.",
+        "网络搜索的结果都不够好：回答仅依据您的文档。",
+    ),
+    "nothing_graded": (
+        "None of the {n} documents could be graded ({causes}), so nothing was decided. Grade again.",
+        "检索到的 {n} 个文档都无法评分（{causes}），因此没有作出判断。请重试。",
+    ),
+}
+"""In English and Chinese."""
+
+
+def say(lang: str, key: str, **values: object) -> str:
+    """The sentence in Chinese for `zh`, in English otherwise. Raises KeyError for an unknown key."""
+    return SENTENCES[key][lang == "zh"].format(**values)

@@ -1,0 +1,45 @@
+"""The seam of web search: a query in, results with their addresses out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+LONGEST_QUERY: Final = 400
+"""Characters; what the providers take."""
+
+
+@dataclass(frozen=True)
+class WebResult:
+    """One result as the provider sent it: foreign text, not cleaned yet."""
+
+    url: str
+    title: str
+    text: str
+    published: str | None = None
+    """Date of publication as the provider writes it, None where it names none."""
+    score: float | None = None
+    """The provider's own score; it orders, and is no grade."""
+
+
+class WebSearch(Protocol):
+    """A provider of web search."""
+
+    name: str
+
+    async def search(self, query: str) -> list[WebResult]:
+        """Results for `query` (at most 400 characters, longer ones are cut), best first; none is an answer too.
+
+        Raises WebSearchError with a sentence for the user. Cancelling it ends the request.
+        """
+        ...
+
+
+def shortened(query: str) -> str:
+    """`query` on one line and cut to what is sent: at most 400 characters, at a space where there is one near."""
+    query = " ".join(query.split())
+    if len(query) <= LONGEST_QUERY:
+        return query
+    head = query[:LONGEST_QUERY]
+    at = head.rfind(" ")
+    return head[:at] if at > LONGEST_QUERY // 2 and query[LONGEST_QUERY] != " " else head.rstrip()

@@ -1,0 +1,116 @@
+"""Web search by Tavily, through its own client library (tavily-python)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import SecretStr
+
+from crag.errors import ConfigurationError, WebSearchError
+from crag.search.base import WebResult, shortened
+
+if TYPE_CHECKING:
+    from tavily import AsyncTavilyClient
+
+TIMEOUT: Final = 20.0
+"""Seconds for one search, from connecting to the last byte."""
+
+REFUSED: Final = {
+    "BadRequestError": "Tavily refused the query as malformed: put the question in other words.",
+    "InvalidAPIKeyError": "Tavily does not accept the key: correct TAVILY_API_KEY.",
+    "ForbiddenError": (
+        "Tavily refused the search: the key may not use it, or the plan's limit is reached. "
+        "Look at your Tavily account, or set CRAG_WEB=off."
+    ),
+    "UsageLimitExceededError": "Tavily says that too much was asked: wait a little, or look at your plan's limits.",
+}
+"""What the client raises for 400, 401, 403 / 432 / 433 and 429, by class: there is no common base."""
+
+MOST_SCORE: Final = 1e6
+"""What is beyond, or no number at all, is no score."""
+UNKNOWN_FORM: Final = "Tavily's answer is not in the form that is known: check CRAG_TAVILY_URL."
+
+
+class Tavily:
+    """Asks Tavily for at most `max_results` results (1 to 20). Nothing is sent before `search`.
+
+    The key is required: without one the client library would ask api.tavily.com all the same, keyless.
+    `base_url` None is Tavily's own. Raises ConfigurationError without a key.
+    """
+
+    name = "tavily"
+
+    def __init__(self, key: str, base_url: str | None, max_results: int = 5, timeout: float = TIMEOUT) -> None:
+        if not key.strip():
+            raise ConfigurationError(
+                "Searching with Tavily needs a key: set TAVILY_API_KEY, or CRAG_WEB_PROVIDER=none."
+            )
+        self._key = SecretStr(key.strip())
+        self._base_url = base_url
+        self.max_results = max_results
+        self.timeout = timeout
+
+    async def search(self, query: str) -> list[WebResult]:
+        """See `WebSearch.search`."""
+        try:
+            async with asyncio.timeout(self.timeout), self._client() as client:  # bound to this loop, closed with it
+                answer = await client.search(
+                    shortened(query),
+                    search_depth="basic",
+                    max_results=self.max_results,
+                    include_raw_content=False,
+                    timeout=self.timeout,
+                )
+        except Exception as error:  # the library lets through whatever its HTTP client and JSON reader raise
+            raise WebSearchError(self._sentence(error)) from None  # its text may hold the key
+        return _results(answer)[: self.max_results]
+
+    def _client(self) -> AsyncTavilyClient:
+        from tavily import AsyncTavilyClient  # takes 0.2 s to import: only where it is used
+
+        return AsyncTavilyClient(self._key.get_secret_value(), api_base_url=self._base_url)
+
+    def _sentence(self, error: Exception) -> str:
+        """What the user reads; never the text of a foreign error, which may quote the header with the key."""
+        name = type(error).__name__
+        if name in REFUSED:
+            return REFUSED[name]
+        if isinstance(error, TimeoutError) or name == "TimeoutError":
+            return f"Tavily did not answer within {self.timeout:g} seconds: try again, or set CRAG_WEB=off."
+        if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
+            return "What answered in Tavily's place sent no JSON: check CRAG_TAVILY_URL and your proxy."
+        if isinstance(error, (AttributeError, TypeError)):  # the library takes for granted that it gets an object
+            return UNKNOWN_FORM
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if isinstance(status, int):
+            return f"Tavily failed with HTTP status {status}: try again later, or check CRAG_TAVILY_URL."
+        if name in ("ConnectError", "ReadError", "RemoteProtocolError", "ProxyError"):
+            return "Tavily could not be reached: check your network and CRAG_TAVILY_URL."
+        return f"The search with Tavily failed ({name}): check TAVILY_API_KEY and CRAG_TAVILY_URL."
+
+
+def _results(answer: Any) -> list[WebResult]:
+    """The results of Tavily's JSON. Those of another shape are passed over; an answer without a list is an error."""
+    found = answer.get("results") if isinstance(answer, dict) else None
+    if not isinstance(found, list):
+        raise WebSearchError(UNKNOWN_FORM)
+    return [_result(row) for row in found if isinstance(row, dict)]
+
+
+def _result(row: dict[str, Any]) -> WebResult:
+    score = row.get("score")
+    counts = isinstance(score, (int, float)) and not isinstance(score, bool) and abs(score) <= MOST_SCORE
+    return WebResult(
+        url=_text(row, "url"),
+        title=_text(row, "title"),
+        text=_text(row, "content"),
+        published=_text(row, "published_date") or None,
+        score=float(score) if counts and score is not None else None,
+    )
+
+
+def _text(row: dict[str, Any], key: str) -> str:
+    value = row.get(key)
+    return value if isinstance(value, str) else ""
