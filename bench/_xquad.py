@@ -19,6 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from crag.embedding.base import Embedder, Vectors
+from crag.evaluation.metrics import interval as interval
+from crag.evaluation.metrics import share as share
 from crag.idf import STOP_WORDS, cut
 from crag.schema import Document
 from crag.text import tokens
@@ -84,20 +86,6 @@ def half_of(articles: Iterable[str], seed: int) -> frozenset[str]:
 def fold_of(article: str, folds: int = 5) -> int:
     """The article's fold: every paragraph and question of an article, in all languages, falls in the same one."""
     return int(hashlib.sha256(article.encode()).hexdigest(), 16) % folds
-
-
-def interval(hits: int, n: int, z: float = 1.96) -> tuple[float, float]:
-    """95 % Wilson interval of a share."""
-    if n == 0:
-        return 0.0, 1.0
-    p, d = hits / n, 1 + z * z / n
-    mid, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return max(0.0, (mid - half) / d), min(1.0, (mid + half) / d)
-
-
-def share(hits: int, n: int) -> str:
-    low, high = interval(hits, n)
-    return f"{hits / n if n else 0:.3f} [{low:.3f}, {high:.3f}] ({hits}/{n})"
 
 
 class CachedEmbedder:
@@ -182,14 +170,19 @@ class MemoryIndex:
     def dense(self, vector: Vectors, n: int) -> list[str]:
         return [self._ids[row] for row in np.argsort(-(self._vectors @ vector), kind="stable")[:n]]
 
-    def lexical(self, question: str, n: int) -> list[str]:
+    def bm25(self, question: str) -> np.ndarray:
+        """The score of every document, in the order in which they were given; 0 where no word is shared."""
         scores = np.zeros(len(self._ids))
-        size = 1.2 * (0.25 + 0.75 * self._lengths / self._lengths.mean())
+        size = 1.2 * (0.25 + 0.75 * self._lengths / max(1.0, self._lengths.sum() / max(1, len(self._ids))))
         for word in {cut(token) for token in tokens(question) if token not in STOP_WORDS}:
             found = self._postings.get(word, [])
             weight = math.log(1 + (len(self._ids) - len(found) + 0.5) / (len(found) + 0.5))
             for row, count in found:
                 scores[row] += weight * count * 2.2 / (count + size[row])
+        return scores
+
+    def lexical(self, question: str, n: int) -> list[str]:
+        scores = self.bm25(question)
         return [self._ids[row] for row in np.argsort(-scores, kind="stable")[:n] if scores[row] > 0]
 
     def documents(self, ids: Sequence[str]) -> list[Document]:

@@ -16,8 +16,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench._cases import held_out
 from bench._xquad import Question, data_argument, half_of, holds_answer, paragraphs, questions, share
-from bench.train_evaluator import held_out
 from bench.xquad_pdfs import render_all
 from config import Settings, load_settings
 from crag.assembly import answer_now, open_house
@@ -102,7 +102,7 @@ def measure(language: str, args: argparse.Namespace, folder: Path) -> list[Asked
     for number, indexed in enumerate((half, frozenset(articles) - half)):
         place = folder / f"{language}{number}"
         names = render_all(args.data, place / "Files", language, indexed)
-        settings = load_settings(files_dir=place / "Files", chroma_dir=place / "chroma_db")
+        settings = load_settings(files_dir=place / "Files", chroma_dir=place / "chroma_db", data_dir=place)
         found += asyncio.run(ask_all(settings, asking, names))
     return found
 

@@ -115,7 +115,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for language in ("en", "zh"):
             render_all(args.data, Path(folder, "Files"), language, inside)
-        settings = load_settings(files_dir=Path(folder, "Files"), chroma_dir=Path(folder, "chroma_db"))
+        settings = load_settings(
+            files_dir=Path(folder, "Files"), chroma_dir=Path(folder, "chroma_db"), data_dir=Path(folder)
+        )
         house = open_house(settings)
         indexed(house)
         measure(house, settings, asked)

@@ -59,7 +59,7 @@ def main() -> None:
         files.mkdir()
         for name in sorted({row["file"] for row in rows if row["file"]}):
             shutil.copy(next(p / name for p in (ROOT / "Files", args.pdfs) if (p / name).exists()), files / name)
-        settings = load_settings(files_dir=files, chroma_dir=Path(folder, "chroma_db"))
+        settings = load_settings(files_dir=files, chroma_dir=Path(folder, "chroma_db"), data_dir=Path(folder))
         house = open_house(settings)
         for event in house.knowledge_base.build():
             if isinstance(event, FileFinished):
