@@ -2,8 +2,8 @@
 
     python -m bench.latency --data DIR [--questions 50]
 
-Half of XQuAD (English and Chinese) is rendered and indexed in a temporary folder. Every question is answered three
-times: to fill the caches, with the vectors of the strips known, and without them.
+Half of XQuAD (English and Chinese) is rendered and indexed in a temporary folder. Every question is answered four
+times: to fill the caches, with the vectors of the strips known, without and with the adapter, and without them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bench._xquad import half_of, questions
 from bench.xquad_pdfs import render_all
 from config import Settings, load_settings
 from crag.assembly import House, open_house
-from crag.embedding.loading import load_embedder
+from crag.embedding.loading import load_cross, load_embedder
 from crag.evaluator.base import KnownVectors
 from crag.evaluator.lightweight import LightweightEvaluator
 from crag.events import Refined
@@ -66,31 +66,36 @@ def indexed(house: House) -> None:
         continue
 
 
-def parts_with(house: House, settings: Settings, known: KnownVectors) -> Parts:
+def parts_with(house: House, settings: Settings, known: KnownVectors, *, adapter: bool) -> Parts:
     """The parts of a turn with an engine of their own, so that no question has been embedded before."""
     embedder = load_embedder(settings.cache_dir, settings.threads).embedder
-    return replace(house.parts(settings), embedder=embedder, evaluator=LightweightEvaluator(embedder, known))
+    cross = load_cross(embedder, settings.cache_dir, settings.threads).engine if adapter else None
+    return replace(house.parts(settings), embedder=embedder, evaluator=LightweightEvaluator(embedder, known, cross))
 
 
 def measure(house: House, settings: Settings, asked: Sequence[str]) -> None:
     first = house.parts(settings)
-    known = parts_with(house, settings, house.knowledge_base)
-    fresh = parts_with(house, settings, WithoutStrips(house.knowledge_base))
-    rows: dict[str, list[float]] = {"embedding": [], "known": [], "fresh": []}
-    stages: dict[str, dict[str, list[float]]] = {"known": {}, "fresh": {}}
+    stored, forgotten = house.knowledge_base, WithoutStrips(house.knowledge_base)
+    ways = {
+        "known, regression alone": parts_with(house, settings, stored, adapter=False),
+        "known, with the adapter": parts_with(house, settings, stored, adapter=True),
+        "fresh, with the adapter": parts_with(house, settings, forgotten, adapter=True),
+    }
+    rows: dict[str, list[float]] = {"embedding": [], **{name: [] for name in ways}}
+    stages: dict[str, dict[str, list[float]]] = {name: {} for name in ways}
     for number, question in enumerate(asked):
         asyncio.run(to_refined(first, question))
         start = time.perf_counter()
         house.embedder.embed_query(f"{question} {number}")  # another text, so that no cache answers
         rows["embedding"].append(time.perf_counter() - start)
-        for name, parts in (("known", known), ("fresh", fresh)):
+        for name, parts in ways.items():
             taken, spent = asyncio.run(to_refined(parts, question))
             rows[name].append(taken)
             for stage, seconds in spent.items():
                 stages[name].setdefault(stage, []).append(seconds)
     unit = statistics.median(rows["embedding"])
     print(f"one query embedding: median {1000 * unit:.1f} ms over {len(asked)} questions")
-    for name in ("known", "fresh"):
+    for name in ways:
         median = statistics.median(rows[name])
         print(f"strips' vectors {name}: {median / unit:.1f} query embeddings (median {1000 * median:.0f} ms)")
         for stage, seconds in stages[name].items():

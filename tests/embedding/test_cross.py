@@ -77,20 +77,28 @@ def test_question_heading_and_strips_have_their_places() -> None:
     assert members[1, 7] == 0.5
 
 
-@pytest.mark.parametrize("harm", ["cut", "gone", "manifest gone", "another adapter"])
-def test_a_wrong_file_is_converted_again(copied: tuple[OnnxE5, Path], cross: CrossE5, harm: str) -> None:
-    embedder, cache = copied
-    folder = cache / FOLDER
+@pytest.mark.parametrize("harm", ["cut", "gone", "manifest gone", "manifest cut", "another adapter"])
+def test_an_incomplete_or_foreign_file_does_not_count(copied: tuple[OnnxE5, Path], harm: str) -> None:
+    folder = copied[1] / FOLDER
+    manifest = folder / CROSS_MANIFEST_FILE
+    assert read_cross_manifest(folder)
     if harm == "cut":
         os.truncate(folder / CROSS_FILE, 1000)
     elif harm == "gone":
         (folder / CROSS_FILE).unlink()
     elif harm == "manifest gone":
-        (folder / CROSS_MANIFEST_FILE).unlink()
+        manifest.unlink()
+    elif harm == "manifest cut":
+        os.truncate(manifest, 40)
     else:
-        manifest = folder / CROSS_MANIFEST_FILE
         manifest.write_text(manifest.read_text().replace('"adapter_sha256": "', '"adapter_sha256": "0'))
     assert read_cross_manifest(folder) is None
+
+
+def test_what_does_not_count_is_converted_again(copied: tuple[OnnxE5, Path], cross: CrossE5) -> None:
+    embedder, cache = copied
+    folder = cache / FOLDER
+    os.truncate(folder / CROSS_FILE, 1000)
     again, notice = load_cross(embedder, cache)
     assert notice is None
     assert again is not None
