@@ -78,17 +78,23 @@ class CrossManifest(Frozen):
     error: float
     """Root mean square of the differences between its documents' logits and the reference's."""
     accepted: bool
-    size: int
+    sha256: str
+    """Of the file, hex: a model with wrong bytes may load, and judge otherwise."""
 
 
 def read_cross_manifest(folder: Path) -> CrossManifest | None:
-    """That of a complete cross-encoder for the shipped adapter; None where it is missing, cut short or another's."""
+    """That of a whole cross-encoder for the shipped adapter; None where it is missing, damaged or another's."""
     try:
         manifest = CrossManifest.model_validate_json((folder / CROSS_MANIFEST_FILE).read_bytes())
-        complete = not manifest.accepted or (folder / CROSS_FILE).stat().st_size == manifest.size
+        whole = not manifest.accepted or _sha256(folder / CROSS_FILE) == manifest.sha256
     except (OSError, ValidationError):
         return None
-    return manifest if complete and manifest.adapter_sha256 == shipped_adapter().sha256 else None
+    return manifest if whole and manifest.adapter_sha256 == shipped_adapter().sha256 else None
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def convert(
@@ -239,7 +245,7 @@ def _write_cross(source: Path, folder: Path, threads: int, _: float) -> None:
             made[quantisation] = logit_error(CrossE5(aside, tokens, "unverified", threads)), aside
         quantisation = min(made, key=lambda name: made[name][0])  # which one is nearer depends on the processor
         error, best = made[quantisation]
-        size = best.stat().st_size
+        sha256 = _sha256(best)
         if error <= LOGIT_ERROR:
             best.replace(folder / CROSS_FILE)
         found = CrossManifest(
@@ -247,7 +253,7 @@ def _write_cross(source: Path, folder: Path, threads: int, _: float) -> None:
             quantisation=quantisation,
             error=round(error, 4),
             accepted=error <= LOGIT_ERROR,
-            size=size,
+            sha256=sha256,
         )
         (folder / CROSS_MANIFEST_FILE).write_text(found.model_dump_json(indent=2), "utf-8")
     finally:

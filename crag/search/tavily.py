@@ -47,6 +47,8 @@ class Tavily:
             raise ConfigurationError(
                 "Searching with Tavily needs a key: set TAVILY_API_KEY, or CRAG_WEB_PROVIDER=none."
             )
+        if not (key.strip().isascii() and key.strip().isprintable()):
+            raise ConfigurationError("TAVILY_API_KEY holds characters that no key has: copy it again.")
         self._key = SecretStr(key.strip())
         self._base_url = base_url
         self.max_results = max_results
@@ -65,7 +67,7 @@ class Tavily:
                 )
         except Exception as error:  # the library lets through whatever its HTTP client and JSON reader raise
             raise WebSearchError(self._sentence(error)) from None  # its text may hold the key
-        return _results(answer)[: self.max_results]
+        return _results(answer, self._key.get_secret_value())[: self.max_results]
 
     def _client(self) -> AsyncTavilyClient:
         from tavily import AsyncTavilyClient  # takes 0.2 s to import: only where it is used
@@ -91,26 +93,29 @@ class Tavily:
         return f"The search with Tavily failed ({name}): check TAVILY_API_KEY and CRAG_TAVILY_URL."
 
 
-def _results(answer: Any) -> list[WebResult]:
-    """The results of Tavily's JSON. Those of another shape are passed over; an answer without a list is an error."""
+def _results(answer: Any, key: str) -> list[WebResult]:
+    """The results of Tavily's JSON, without the key, should a page echo it.
+
+    Those of another shape are passed over; an answer without a list is an error.
+    """
     found = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(found, list):
         raise WebSearchError(UNKNOWN_FORM)
-    return [_result(row) for row in found if isinstance(row, dict)]
+    return [_result(row, key) for row in found if isinstance(row, dict)]
 
 
-def _result(row: dict[str, Any]) -> WebResult:
+def _result(row: dict[str, Any], secret: str) -> WebResult:
     score = row.get("score")
     counts = isinstance(score, (int, float)) and not isinstance(score, bool) and abs(score) <= MOST_SCORE
     return WebResult(
-        url=_text(row, "url"),
-        title=_text(row, "title"),
-        text=_text(row, "content"),
-        published=_text(row, "published_date") or None,
+        url=_text(row, "url", secret),
+        title=_text(row, "title", secret),
+        text=_text(row, "content", secret),
+        published=_text(row, "published_date", secret) or None,
         score=float(score) if counts and score is not None else None,
     )
 
 
-def _text(row: dict[str, Any], key: str) -> str:
-    value = row.get(key)
-    return value if isinstance(value, str) else ""
+def _text(row: dict[str, Any], name: str, secret: str) -> str:
+    value = row.get(name)
+    return value.replace(secret, "…") if isinstance(value, str) else ""

@@ -125,14 +125,6 @@ async def test_a_server_that_does_not_answer_is_given_up(tavily: TavilyServer) -
         await Tavily(KEY, tavily.url, timeout=0.2).search("q")
 
 
-@pytest.mark.parametrize("key", ["tvly-钥匙", "tvly-line\nbreak"])
-async def test_a_key_that_fits_in_no_header_is_refused_without_showing_it(tavily: TavilyServer, key: str) -> None:
-    with pytest.raises(WebSearchError, match="TAVILY_API_KEY") as caught:
-        await Tavily(key, tavily.url).search("q")
-    assert key not in str(caught.value)
-    assert "line" not in str(caught.value)
-
-
 async def test_the_key_is_in_no_log_and_in_no_representation(
     tavily: TavilyServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -150,3 +142,16 @@ def test_one_adapter_serves_loops_one_after_the_other(tavily: TavilyServer) -> N
     tavily.finds(a_result("Text."))
     searching = Tavily(KEY, tavily.url)
     assert [len(asyncio.run(searching.search("q"))) for _ in range(2)] == [1, 1]
+
+
+async def test_a_key_that_a_page_echoes_is_not_passed_on(tavily: TavilyServer) -> None:
+    tavily.finds(a_result(f"Your key is {KEY}, thank you."))
+    (result,) = await Tavily(KEY, tavily.url).search("q")
+    assert result.text == "Your key is …, thank you."
+
+
+@pytest.mark.parametrize("key", ["two\nlines", "ключ"])
+def test_a_key_that_cannot_be_one_is_refused_before_anything_is_sent(key: str) -> None:
+    with pytest.raises(ConfigurationError, match="copy it again") as refused:
+        Tavily(key, None)
+    assert key not in str(refused.value)
