@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,8 @@ from crag.schema import EvaluatorName, Frozen, Thresholds, Unit
 
 ACTIVE: Final = "active"
 """Name of the file that holds the id of the active calibration; without it there is none."""
+ID: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
+"""Ids are day and number; nothing else is taken for one, whatever a file says."""
 
 
 class LogitMap(Frozen):
@@ -120,7 +123,15 @@ def folder_of(data_dir: Path) -> Path:
 
 
 def apply(folder: Path, calibration: Calibration) -> Calibration:
-    """Keeps a calibration as a file in `folder` and makes it the active one; returns it as it was kept."""
+    """Keeps a calibration as a file in `folder` and makes it the active one; returns it as it was kept.
+
+    Whatever is damaged beside it stays as it is; only a folder in the place of `active` is a HistoryError.
+    """
+    _no_folder(folder / ACTIVE)
+    try:
+        previous = active_id(folder)
+    except HistoryError:
+        previous = None  # the pointer is written anew
     try:
         folder.mkdir(parents=True, exist_ok=True)
         now = datetime.now(UTC)
@@ -130,7 +141,7 @@ def apply(folder: Path, calibration: Calibration) -> Calibration:
             update={
                 "id": f"{now:%Y-%m-%d}-{number}",
                 "created": now.isoformat(timespec="seconds"),
-                "previous": active_id(folder),
+                "previous": previous,
             }
         )
         _write(folder / f"{kept.id}.json", kept.model_dump_json(indent=2))
@@ -149,21 +160,30 @@ def active(folder: Path) -> Calibration | None:
 
 
 def active_id(folder: Path) -> str | None:
-    """Its id alone, whatever became of its file."""
+    """Its id alone, whatever became of its file. Raises HistoryError where `active` holds no id."""
+    _no_folder(folder / ACTIVE)
     try:
-        return (folder / ACTIVE).read_text(encoding="utf-8").strip() or None
+        id_ = (folder / ACTIVE).read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError):
+        id_ = "?"
+    if id_ and not ID.fullmatch(id_):
         raise HistoryError(
-            f"{folder / ACTIVE} cannot be read: run `python -m crag calibrate --undo`, or delete that file."
-        ) from None
+            f"{folder / ACTIVE} names no calibration: run `python -m crag calibrate --undo`, or delete that file."
+        )
+    return id_ or None
 
 
-def applied(folder: Path) -> list[Calibration]:
-    """All that were ever applied, oldest first. Raises HistoryError for a damaged one."""
-    found = [_read(folder, path.stem) for path in folder.glob("*.json")]
-    return sorted(found, key=lambda calibration: (calibration.created, calibration.id))
+def applied(folder: Path) -> tuple[list[Calibration], list[Path]]:
+    """(all that were ever applied, oldest first; the files that cannot be read as one, by name)."""
+    found, damaged = [], []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append(_read(folder, path.stem))
+        except HistoryError:
+            damaged.append(path)
+    return sorted(found, key=lambda calibration: (calibration.created, calibration.id)), damaged
 
 
 def undo(folder: Path) -> tuple[str | None, str | None]:
@@ -172,6 +192,7 @@ def undo(folder: Path) -> tuple[str | None, str | None]:
     (None, None) where none was active. A calibration that cannot be read, or whose predecessor cannot, leads to the
     defaults.
     """
+    _no_folder(folder / ACTIVE)
     undone = before = None
     try:
         undone = active_id(folder)
@@ -190,7 +211,14 @@ def undo(folder: Path) -> tuple[str | None, str | None]:
     return undone, before
 
 
+def _no_folder(path: Path) -> None:
+    if path.is_dir():
+        raise HistoryError(f"{path} is a folder, where a file belongs that names the active calibration: delete it.")
+
+
 def _read(folder: Path, id_: str) -> Calibration:
+    if not ID.fullmatch(id_):  # it may come from a file, and becomes part of a path
+        raise HistoryError(f"A file in {folder} names a calibration by what is no id: delete that file.")
     try:
         return Calibration.model_validate_json((folder / f"{id_}.json").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValidationError):

@@ -46,7 +46,7 @@ def test_undo_goes_back_step_by_step_to_the_defaults_and_forgets_nothing(tmp_pat
     assert calibrations.undo(tmp_path) == (one.id, None)
     assert calibrations.active(tmp_path) is None
     assert calibrations.undo(tmp_path) == (None, None)
-    assert [kept.id for kept in calibrations.applied(tmp_path)] == [one.id, two.id]
+    assert [kept.id for kept in calibrations.applied(tmp_path)[0]] == [one.id, two.id]
     assert calibrations.apply(tmp_path, a_calibration()).id == f"{one.day}-3"
 
 
@@ -66,6 +66,48 @@ def test_an_unreadable_pointer_is_told_and_undone(tmp_path: Path) -> None:
         calibrations.active(tmp_path)
     calibrations.undo(tmp_path)
     assert calibrations.active(tmp_path) is None
+
+
+@pytest.mark.parametrize("nonsense", ["../../../etc/passwd", "2026-01-01", "2026-01-01-1/../x", "a\0b", "x" * 999])
+def test_a_pointer_to_no_id_is_damaged_and_never_shown_as_a_calibration(tmp_path: Path, nonsense: str) -> None:
+    (tmp_path / calibrations.ACTIVE).write_text(nonsense)
+    for asked in (calibrations.active, calibrations.active_id):
+        with pytest.raises(HistoryError, match=r"names no calibration.*calibrate --undo") as told:
+            asked(tmp_path)
+        assert nonsense not in str(told.value)
+    kept = calibrations.apply(tmp_path, a_calibration())
+    assert (calibrations.active(tmp_path), kept.previous) == (kept, None), "a new one takes its place"
+    (tmp_path / calibrations.ACTIVE).write_text(nonsense)
+    assert calibrations.undo(tmp_path) == (calibrations.ACTIVE, None)
+    assert calibrations.active(tmp_path) is None
+
+
+def test_a_predecessor_that_is_no_id_leads_to_the_defaults(tmp_path: Path) -> None:
+    outside = calibrations.apply(tmp_path, a_calibration())
+    folder = tmp_path / "calibrations"
+    kept = calibrations.apply(folder, a_calibration())
+    wrong = kept.model_copy(update={"previous": f"../{outside.id}"})
+    (folder / f"{kept.id}.json").write_text(wrong.model_dump_json())
+    assert calibrations.undo(folder) == (kept.id, None)
+
+
+def test_a_folder_in_the_place_of_the_pointer_is_a_sentence_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / calibrations.ACTIVE).mkdir()
+    for asked in (calibrations.active, calibrations.undo, lambda folder: calibrations.apply(folder, a_calibration())):
+        with pytest.raises(HistoryError, match=r"is a folder, .*: delete it"):
+            asked(tmp_path)
+    assert calibrations.applied(tmp_path) == ([], []), "nothing was half applied"
+
+
+def test_a_damaged_file_beside_the_active_one_is_named_and_blocks_nothing(tmp_path: Path) -> None:
+    one = calibrations.apply(tmp_path, a_calibration())
+    damaged = tmp_path / f"{one.day}-2.json"
+    damaged.write_text("{bad")
+    assert calibrations.applied(tmp_path) == ([one], [damaged])
+    three = calibrations.apply(tmp_path, a_calibration(0.5))
+    assert three.id == f"{one.day}-3", "the damaged one's id is taken"
+    assert damaged.read_text() == "{bad"
+    assert calibrations.applied(tmp_path) == ([one, three], [damaged])
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from crag import calibrations
 from crag.assembly import House, web_search
 from crag.calibrations import Calibration, LogitMap, Numbers
 from crag.cli.console import DONE, errors, opened, printable, progress
-from crag.errors import ConfigurationError, QuestionSetError
+from crag.errors import ConfigurationError, HistoryError, QuestionSetError
 from crag.evaluation.calibration import Suggestion, calibrate
 from crag.evaluation.labelled import (
     CORRECTIONS,
@@ -47,6 +47,7 @@ class _Source:
 def calibrate_command(options: argparse.Namespace, settings: Settings) -> int:
     """Runs the command; returns the exit code."""
     folder = calibrations.folder_of(settings.data_dir)
+    _alone(options)
     if options.undo:
         return _undo(folder)
     if options.list:
@@ -72,16 +73,14 @@ def calibrate_command(options: argparse.Namespace, settings: Settings) -> int:
 def _calibrated(house: House, settings: Settings, sources: list[_Source], weights: Weights, *, apply: bool) -> int:
     in_force = house.in_force(settings)
     before = Numbers.of(in_force.thresholds, house.calibration.after if house.calibration else None)
+    rows = [row for source in sources for row in source.rows]
     try:
-        found = calibrate([row for source in sources for row in source.rows], before, settings.top_strips, weights)
+        found = calibrate(rows, before, settings.top_strips, weights)
     except ValueError:
-        raise QuestionSetError(
-            "No question says what is expected of it: give an expected action, a file or answers, or correct more "
-            "grades of the best documents."
-        ) from None
+        raise QuestionSetError(_nothing_to_learn(rows)) from None
     _show(found)
     if not found.changes:
-        print("\nNothing is to be changed: what is in force is within chance of the best.")
+        print("\nNothing is to be changed: no change is beyond noise.")
         return DONE
     if not apply:
         print("\nNothing was changed. With --apply these numbers are used from the next start on.")
@@ -93,6 +92,36 @@ def _calibrated(house: House, settings: Settings, sources: list[_Source], weight
     for warning in found.warnings:
         errors.print(f"Warning: {warning}")
     return DONE
+
+
+def _alone(options: argparse.Namespace) -> None:
+    """Raises ConfigurationError where --undo or --list comes with what it would silently leave out."""
+    name = "--undo" if options.undo else "--list" if options.list else None
+    others = {
+        "question file": options.questions is not None,
+        "--from-corrections": options.from_corrections,
+        "--apply": options.apply,
+        "--utility": bool(options.utility),
+        "--list": options.list and options.undo,
+    }
+    wrong = [other for other, given in others.items() if given]
+    if name and wrong:
+        raise ConfigurationError(f"{name} takes no {' and no '.join(wrong)}: run `python -m crag calibrate {name}`.")
+
+
+def _nothing_to_learn(rows: list[Labelled]) -> str:
+    """Why no row can be learnt from: what failed, and what has no label."""
+    missing = (
+        "says what is expected of it: give an expected action, a file or answers, or correct more grades of the best "
+        "documents."
+    )
+    failed = [row for row in rows if row.failed]
+    if not failed:
+        return f"No question {missing}"
+    why = printable(failed[0].trace.error or "No document was found.")
+    if len(failed) == len(rows):
+        return f"All questions failed ({len(failed)} of {len(rows)}), so nothing can be learnt. The first one: {why}"
+    return f"{len(failed)} of {len(rows)} questions failed, and no other one {missing} The first that failed: {why}"
 
 
 def _corrections(settings: Settings) -> list[Label]:
@@ -221,8 +250,13 @@ def _refinement(found: Suggestion) -> list[tuple[str, str, str]]:
 
 
 def _list(folder: Path) -> int:
-    found, active = calibrations.applied(folder), calibrations.active_id(folder)
-    if not found:
+    found, damaged = calibrations.applied(folder)
+    active = None
+    try:
+        active = calibrations.active_id(folder)
+    except HistoryError as error:
+        errors.print(str(error))
+    if not found and not damaged:
         print("No calibration has been applied.")
     for one in found:
         mark = "*" if one.id == active else " "
@@ -232,6 +266,9 @@ def _list(folder: Path) -> int:
             f"{printable(one.question_set)}; utility {one.utility.before:.3f} -> {one.utility.after:.3f}; evaluator "
             f"{one.evaluator.name} {one.evaluator.version}"
         )
+    for path in damaged:
+        advice = "run `python -m crag calibrate --undo`, then delete it" if path.stem == active else "delete it"
+        print(f"{'*' if path.stem == active else ' '} {printable(str(path))} cannot be read: {advice}")
     return DONE
 
 

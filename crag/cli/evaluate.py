@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Sequence
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from config import Settings
 from crag.assembly import House
-from crag.cli.console import DONE, errors, opened, printable, progress
+from crag.cli.console import DONE, FAILED, errors, opened, printable, progress
 from crag.errors import ConfigurationError
 from crag.evaluation.comparison import Comparison, compare
 from crag.evaluation.question_sets import Question, read_questions
@@ -17,7 +20,8 @@ from crag.evaluation.report import Report, read_report, report_of, to_json
 from crag.evaluation.rows import failures_of
 from crag.evaluation.running import Outcome, run
 from crag.evaluation.summary import Group
-from crag.evaluation.tables import name_of, sections_of, worded
+from crag.evaluation.tables import counted, name_of, sections_of, worded
+from crag.runtime import sentence
 
 FEW = 30
 """Below so many questions the intervals are too wide to decide by."""
@@ -26,12 +30,14 @@ LISTED = 20
 
 
 def evaluate(options: argparse.Namespace, settings: Settings) -> int:
-    """Runs the command; returns the exit code."""
+    """Runs the command; returns the exit code: failed where every question failed or an output could not be written.
+
+    Raises ConfigurationError, before anything is asked, where an output would overwrite what it must not.
+    """
     path = Path(options.questions)
     questions = read_questions(path)[: options.limit]
     older = read_report(Path(options.compare)) if options.compare else None
-    for name in (options.report, options.json):
-        _check_folder(name)
+    targets = _targets(options)
     with opened(settings) as house:
         outcomes = _asked(house, settings, questions)
         report = report_of(outcomes, house, settings, path)
@@ -39,13 +45,15 @@ def evaluate(options: argparse.Namespace, settings: Settings) -> int:
     _print_report(report)
     if comparison:
         _print_comparison(comparison)
-    if options.json:
-        _write(options.json, to_json(report))
-    if options.report:
-        from crag.evaluation.html_report import html_of  # Altair takes a second to load, and most commands draw nothing
+    makers = {"--json": lambda: to_json(report), "--report": lambda: _page(report, comparison)}
+    written = [_write(target, makers[option]) for option, target in targets.items()]
+    return FAILED if report.counts.failed == report.counts.questions or not all(written) else DONE
 
-        _write(options.report, html_of(report, comparison))
-    return DONE
+
+def _page(report: Report, comparison: Comparison | None) -> str:
+    from crag.evaluation.html_report import html_of  # Altair takes a second to load, and most commands draw nothing
+
+    return html_of(report, comparison)
 
 
 def at_least_one(text: str) -> int:
@@ -56,10 +64,57 @@ def at_least_one(text: str) -> int:
     return number
 
 
-def _check_folder(name: str | None) -> None:
-    """Before the questions are asked: to learn afterwards that nothing can be written would be late."""
-    if name is not None and (Path(name).is_dir() or not Path(name).absolute().parent.is_dir()):
-        raise ConfigurationError(f"{name} cannot be written: give a file name in a folder that exists.")
+def _targets(options: argparse.Namespace) -> dict[str, Path]:
+    """Option -> the file that it writes, links followed, each found to be writable and nothing that must be kept.
+
+    Before the questions are asked: to learn afterwards that nothing can be written would be late.
+    """
+    given = {"--json": options.json, "--report": options.report}
+    targets = {option: _target(option, name, options) for option, name in given.items() if name is not None}
+    if len(targets) == 2 and _same(targets["--json"], targets["--report"]):
+        raise ConfigurationError(f"--json and --report both name {options.json}: give each its own file.")
+    for option, target in targets.items():
+        try:
+            with _beside(target) as temporary:
+                temporary.touch(exist_ok=False)
+        except OSError as error:
+            raise ConfigurationError(
+                f"{option} {given[option]} cannot be written ({error.strerror}): give a file in a folder that can."
+            ) from None
+    return targets
+
+
+def _target(option: str, name: str, options: argparse.Namespace) -> Path:
+    try:
+        path = Path(name).resolve()
+        there = path.exists()
+    except (OSError, RuntimeError) as error:  # too long a name; links in a circle
+        raise ConfigurationError(f"{option} {name} cannot be written ({error}): give another file name.") from None
+    if path.is_dir() or not path.parent.is_dir():
+        raise ConfigurationError(f"{option} {name} cannot be written: give a file name in a folder that exists.")
+    if there and not path.is_file():
+        raise ConfigurationError(f"{option} {name} is no regular file: give the name of a file.")
+    for kept, what in ((options.questions, "the question file"), (options.compare, "the report to compare with")):
+        if kept is not None and _same(path, Path(kept)):
+            raise ConfigurationError(f"{option} {name} would overwrite {what}: give another file name.")
+    if ".pdf" in (path.suffix.lower(), Path(name).suffix.lower()) or (there and _holds_pdf(path)):
+        raise ConfigurationError(f"{option} {name} is a PDF, and no PDF is ever overwritten: give another file name.")
+    if there and not os.access(path, os.W_OK):
+        raise ConfigurationError(f"{option} {name} is write-protected: give another file name.")
+    return path
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
+
+
+def _holds_pdf(path: Path) -> bool:
+    """Whether it is a PDF whatever its name; readers look for the mark in the first KiB."""
+    try:
+        with path.open("rb") as stream:
+            return b"%PDF-" in stream.read(1024)
+    except OSError:
+        return False  # what cannot be read is told by the attempt to write
 
 
 def _asked(house: House, settings: Settings, questions: Sequence[Question]) -> list[Outcome]:
@@ -79,10 +134,12 @@ def _print_report(report: Report) -> None:
     counts = report.counts
     failed = f", {counts.failed} failed" if counts.failed else ""
     print(
-        f"{printable(report.questions)}: {counts.questions} questions ({counts.answerable} answerable, "
+        f"{printable(report.questions)}: {counted(counts.questions, 'question')} ({counts.answerable} answerable, "
         f"{counts.uncovered} not covered, {counts.unknown} without expectation{failed}); "
-        f"{counts.files} files, {counts.passages} passages"
+        f"{counted(counts.files, 'file')}, {counted(counts.passages, 'passage')}"
     )
+    for note in report.notes:
+        print(f"Note: {printable(note)}")
     for name in dict.fromkeys(group.set for group in report.groups):
         _print_groups([group for group in report.groups if group.set == name])
     overall = report.groups[0].metrics
@@ -117,6 +174,9 @@ def _print_failures(report: Report) -> None:
         print("\nFailures")
         for kind, n in kinds.items():
             print(f"  {n:5} {kind}")
+    first = next((row.error for row in report.rows if row.error), None)
+    if first is not None:
+        print(f"{counted(report.counts.failed, 'question')} failed, the first: {printable(first)}")
 
 
 def _print_comparison(comparison: Comparison) -> None:
@@ -138,16 +198,28 @@ def _print_comparison(comparison: Comparison) -> None:
         )
         print(f"  {before} -> {after}: {printable(row.question)}")
     if len(comparison.questions) > LISTED:
-        print(f"  and {len(comparison.questions) - LISTED} more questions changed")
+        print(f"  and {counted(len(comparison.questions) - LISTED, 'more question')} changed")
 
 
-def _write(name: str, text: str) -> None:
-    """In one step, so that an older report stays whole if the disk is full."""
-    path = Path(name)
-    temporary = path.with_name(f".{path.name}.part")
+def _write(path: Path, make: Callable[[], str]) -> bool:
+    """Whether it was written, in one step, so that an older report stays whole if the disk is full; why not is told."""
     try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
+        text = make()
+        with _beside(path) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+            temporary.replace(path)
+    except Exception as error:  # whatever it is, the other output is written
+        errors.print(f"Not written: {printable(str(path))}. {printable(sentence(error))}")
+        return False
+    errors.print(f"Written: {printable(str(path))}")
+    return True
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A name for a temporary file in the folder of `path`, that nobody else has; what is left there is removed."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield temporary
     finally:
         temporary.unlink(missing_ok=True)
-    errors.print(f"Written: {printable(name)}")

@@ -26,14 +26,18 @@ from crag.schema import Action, Thresholds
 FEW: Final = 30
 """Labelled questions below which a calibration is no more than a hint."""
 FEW_OF_A_KIND: Final = 10
-ONLY_ANSWERABLE: Final = (
-    "every labelled question is answerable: only uncovered ones tell how far down the upper threshold may go, so it "
-    "cannot be learnt and is kept, and the lower one can only be lowered"
+"""Labelled questions of a kind below which a threshold that depends on that kind is not moved."""
+FEW_UNCOVERED: Final = (
+    f"fewer than {FEW_OF_A_KIND} labelled questions are uncovered: only these tell how far down the upper "
+    "threshold may go, so it cannot be learnt and is kept, and the lower one can only be lowered"
 )
-NEITHER: Final = "no labelled question is answerable or uncovered, so the upper and the lower threshold are kept"
-ONLY_UNCOVERED: Final = (
-    "no labelled question is answerable: only answerable ones tell how far up the lower threshold may go, so it "
-    "cannot be learnt and is kept, and the upper one can only be raised"
+FEW_OF_BOTH: Final = (
+    f"fewer than {FEW_OF_A_KIND} labelled questions are answerable or uncovered each, so the upper and the lower "
+    "threshold are kept"
+)
+FEW_ANSWERABLE: Final = (
+    f"fewer than {FEW_OF_A_KIND} labelled questions are answerable: only these tell how far up the lower "
+    "threshold may go, so it cannot be learnt and is kept, and the upper one can only be raised"
 )
 RESAMPLES: Final = 2000
 
@@ -84,8 +88,9 @@ def calibrate(rows: Sequence[Labelled], in_force: Numbers, top_strips: int, weig
 
     Upper and lower threshold are swept together in steps of 0.02 for the mean utility of the actions, then the
     strip threshold for that of refinement. Of all thresholds whose utility is within noise of the best (see
-    `sweep.chosen`), those nearest to today's are taken: chance alone moves nothing. With questions of one kind
-    only, the threshold that holds the other kind back is kept. Raises ValueError where no row has an expected action.
+    `sweep.chosen`), those nearest to today's are taken, and only where the 95 % interval of the gain is
+    above 0: chance alone moves nothing. With few questions of a kind, the threshold that holds the other kind back
+    is kept. Raises ValueError where no row has an expected action.
     """
     found = counts(rows)
     judged = [row for row in rows if not row.failed and row.expected is not None]
@@ -94,9 +99,11 @@ def calibrate(rows: Sequence[Labelled], in_force: Numbers, top_strips: int, weig
     today, notes = _refitted([row for row in rows if not row.failed], in_force)
     scored = [mapped(row, today) for row in judged]
     swept = _sweep(scored, today, found, weights)
-    limits = Thresholds(upper=swept.upper, lower=swept.lower, strip=today.strip, top_strips=top_strips)
-    strip, strip_notes = _strip_threshold(scored, limits, weights)
-    picked = today.model_copy(update={"upper": swept.upper, "lower": swept.lower, "strip": strip})
+    swept_to = today.model_copy(update={"upper": swept.upper, "lower": swept.lower})
+    acting, action_notes = _beyond_noise(judged, today, swept_to, top_strips, weights)
+    strip, strip_notes = _strip_threshold(scored, thresholds(acting, top_strips), weights)
+    refining = acting.model_copy(update={"strip": strip})
+    picked, refined_notes = _beyond_noise(judged, acting, refining, top_strips, weights)
     after = _rounded(picked, today, in_force)
     worth_before = _worths(judged, in_force, top_strips, weights)
     worth_after = _worths(judged, after, top_strips, weights)
@@ -110,7 +117,7 @@ def calibrate(rows: Sequence[Labelled], in_force: Numbers, top_strips: int, weig
         moved=_moved(judged, in_force, after),
         gain=Gain(before=means[0], after=means[1], low=low, high=high, held_out=swept.held_out),
         counts=found,
-        notes=(*notes, *swept.notes, *strip_notes),
+        notes=(*notes, *swept.notes, *action_notes, *strip_notes, *refined_notes),
         warnings=_warnings(found),
     )
 
@@ -187,15 +194,15 @@ def _sweep(rows: Sequence[Labelled], today: Numbers, found: Counts, weights: Wei
     u, low = np.array(uppers)[:, None], np.array(lowers)[None, :]
     far = np.abs(u - today.upper) + np.abs(low - today.lower)
     allowed, notes = low <= u, []
-    if not found.answerable and not found.uncovered:
+    if max(found.answerable, found.uncovered) < FEW_OF_A_KIND:
         allowed &= far == 0
-        notes.append(NEITHER)
-    elif not found.uncovered:
+        notes.append(FEW_OF_BOTH)
+    elif found.uncovered < FEW_OF_A_KIND:
         allowed &= (u == today.upper) & (low <= today.lower)
-        notes.append(ONLY_ANSWERABLE)
-    elif not found.answerable:
+        notes.append(FEW_UNCOVERED)
+    elif found.answerable < FEW_OF_A_KIND:
         allowed &= (low == today.lower) & (u >= today.upper)
-        notes.append(ONLY_UNCOVERED)
+        notes.append(FEW_ANSWERABLE)
     smooth = smoothed(worth)
     one = max(float(np.ptp(weights.of_actions(expected))) for expected in {row.expected for row in rows} if expected)
     i, j = chosen(smooth, allowed, far, one)
@@ -214,6 +221,10 @@ def _strip_threshold(rows: Sequence[Labelled], limits: Thresholds, weights: Weig
     telling = [row for row in rows if any(row.strips.values())]
     if not telling:
         return limits.strip, ["no strip is labelled as one that answers, so the strip threshold is kept"]
+    if len(telling) < FEW_OF_A_KIND:
+        return limits.strip, [
+            f"fewer than {FEW_OF_A_KIND} questions have a strip that answers, so the strip threshold is kept"
+        ]
     steps = grid(limits.strip)
     told = [row for row in rows if row.strips]
     worth = np.array([worths_of_steps(row, limits, steps, weights) for row in told])
@@ -221,6 +232,24 @@ def _strip_threshold(rows: Sequence[Labelled], limits: Thresholds, weights: Weig
     far = np.abs(np.array(steps) - limits.strip)[None, :]
     _, at = chosen(smooth, np.ones(far.shape, dtype=bool), far, abs(weights.strip_kept))
     return steps[at], []
+
+
+def _beyond_noise(
+    rows: Sequence[Labelled], now: Numbers, then: Numbers, top_strips: int, weights: Weights
+) -> tuple[Numbers, list[str]]:
+    """(`then` where the 95 % interval of its gain over `now` is above 0, else `now`; what to say of it)."""
+    if then == now:
+        return now, []
+    gains = _worths(rows, then, top_strips, weights) - _worths(rows, now, top_strips, weights)
+    low, high = _interval(gains)
+    if low > 0:
+        return then, []
+    names = [name for name in ("upper", "lower", "strip") if getattr(then, name) != getattr(now, name)]
+    tried = ", ".join(f"{name} {getattr(then, name):.3f}" for name in names)
+    return now, [
+        f"{tried} would gain {gains.mean():+.3f} (95 % interval {low:+.3f} to {high:+.3f}): no change is beyond noise, "
+        f"so {'it is' if len(names) == 1 else 'they are'} kept as in force"
+    ]
 
 
 def _rounded(after: Numbers, today: Numbers, in_force: Numbers) -> Numbers:

@@ -8,7 +8,7 @@ from crag.evaluation.metrics import Estimate, Share, mcnemar
 from crag.evaluation.report import Report
 from crag.evaluation.rows import MARKS, Mark, Row
 from crag.evaluation.summary import Group, Metrics
-from crag.evaluation.tables import TITLES, value_of
+from crag.evaluation.tables import TITLES, counted, value_of
 from crag.schema import Action, Frozen
 
 
@@ -117,15 +117,15 @@ def _warnings(old: Report, new: Report, common: Mapping[str, tuple[Row, Row]]) -
     found = []
     if len(common) < max(len(old.rows), len(new.rows)):
         found.append(
-            f"The sets differ: {len(old.rows)} questions in the old report, {len(new.rows)} in the new one, "
+            f"The sets differ: {counted(len(old.rows), 'question')} in the old report, {len(new.rows)} in the new one, "
             f"{len(common)} in both. The differences are between unlike sets; trust the paired counts."
         )
     reworded = sum(a.question != b.question for a, b in common.values())
     if reworded:
-        found.append(f"{reworded} questions have the same id but another wording.")
+        found.append(f"Same id but another wording: {counted(reworded, 'question')}.")
     relabelled = sum((a.expected, a.answerable) != (b.expected, b.answerable) for a, b in common.values())
     if relabelled:
-        found.append(f"{relabelled} questions are expected otherwise than before.")
+        found.append(f"Expected otherwise than before: {counted(relabelled, 'question')}.")
     files = [(report.counts.files, report.counts.passages, report.embedding) for report in (old, new)]
     if files[0] != files[1]:
         found.append("The knowledge bases differ in files, passages or embedding.")

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,6 +21,9 @@ Row = Mapping[str, Any]
 
 COLUMNS = ("question", "expected", "action", "file", "page", "answers", "answer", "id", "set", "language")
 """What is read; other columns are ignored. `action` is another name of `expected`, `answer` of `answers`."""
+
+_PAGE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?")
+"""A page as people and tables write it: spreadsheets and data frames make 1.0 of 1."""
 
 
 class Question(Frozen):
@@ -101,6 +105,10 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
+    first = text.partition("\n")[0].strip().lower()
+    names = ([name.strip().strip('"') for name in first.split(other)] for other in ";\t" if other in first)
+    if any("question" in found for found in names):
+        raise _bad(path, 1, "does not separate its cells by commas", "save it with the comma as the separator")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip().lower() for name in next(reader, [])]
@@ -166,10 +174,10 @@ def _expected(path: Path, line: int, name: str) -> Action | None:
 def _page(path: Path, line: int, value: object) -> int | None:
     if value is None or value == "":
         return None
-    text = _text_of(value)
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
+    written = _PAGE.fullmatch(_text_of(value))
+    if written is None:
         raise _bad(path, line, f"has the page {value!r}", "write a whole number, 1 for the first page of the file")
-    return int(text)
+    return int(written[1])
 
 
 def _language(path: Path, line: int, value: object, text: str) -> Literal["en", "zh"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -16,13 +16,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from crag import __version__
 from crag.assembly import House
 from crag.errors import QuestionSetError
+from crag.evaluation.labels import in_file
+from crag.evaluation.question_sets import Question
 from crag.evaluation.rows import Row, row_of
 from crag.evaluation.running import Outcome
 from crag.evaluation.summary import Group, groups_of
+from crag.evaluation.tables import counted
 from crag.schema import EvaluatorName, Frozen, Thresholds
 
 REPORT_SCHEMA: Final = 1
 """Version of the report's JSON; later versions only add fields."""
+
+NO_FILE: Final = "file not in the index"
+"""Flag of a row whose question names a file that no indexed one matches."""
+_NAMED = 5
+"""At most so many files, and ids of each, are named in a note; the rows have the flag."""
 
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
@@ -63,7 +71,9 @@ class Report(Frozen):
     k: int
     catalog_version: int
     counts: Counts
-    groups: tuple[Group, ...]
+    notes: tuple[str, ...] = ()
+    """What the reader of the figures must know of the question set."""
+    groups: tuple[Group, ...] = Field(min_length=1)
     """The figures; the first group is the whole run."""
     rows: tuple[Row, ...]
 
@@ -72,9 +82,14 @@ def report_of(outcomes: Sequence[Outcome], house: House, settings: BaseModel, qu
     """The report on `outcomes`, which `questions` was the file of. Raises ValueError where there are none."""
     if not outcomes:
         raise ValueError("a report needs outcomes")
-    rows = tuple(row_of(outcome) for outcome in outcomes)
     first = outcomes[0].trace
     indexed = [row for row in house.knowledge_base.rows() if row.error is None]
+    strays = _strays([outcome.question for outcome in outcomes], tuple(row.path for row in indexed))
+    stray_ids = {id_ for ids in strays.values() for id_ in ids}
+    rows = tuple(
+        row.model_copy(update={"flags": (*row.flags, NO_FILE)}) if row.id in stray_ids else row
+        for row in map(row_of, outcomes)
+    )
     return Report(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         crag_version=__version__,
@@ -96,9 +111,32 @@ def report_of(outcomes: Sequence[Outcome], house: House, settings: BaseModel, qu
             files=len(indexed),
             passages=sum(row.passages for row in indexed),
         ),
+        notes=(_stray_note(strays),) if strays else (),
         groups=groups_of(rows),
         rows=rows,
     )
+
+
+def _strays(questions: Sequence[Question], indexed: tuple[str, ...]) -> dict[str, list[str]]:
+    """File -> ids of the questions that name it, for files that match no indexed one by path or base name."""
+    found: dict[str, list[str]] = {}
+    for question in questions:
+        if question.file is not None and not in_file(question, indexed):
+            found.setdefault(question.file, []).append(question.id)
+    return found
+
+
+def _stray_note(strays: Mapping[str, Sequence[str]]) -> str:
+    total = sum(map(len, strays.values()))
+    named = [f"{file} ({_listed(ids)})" for file, ids in list(strays.items())[:_NAMED]]
+    more = f" and {counted(len(strays) - _NAMED, 'more file')}" if len(strays) > _NAMED else ""
+    names = "names a file that is" if total == 1 else "name files that are"
+    return f"{counted(total, 'question')} {names} not in the index: {', '.join(named)}{more}"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return ("id " if len(ids) == 1 else "ids ") + ", ".join(ids[:_NAMED]) + more
 
 
 def public(settings: BaseModel) -> dict[str, str | int | float | bool | None]:
@@ -128,6 +166,8 @@ def read_report(path: Path) -> Report:
     except (ValueError, RecursionError):
         raise QuestionSetError(f"{path} is no JSON: give a report made with --json.") from None
     schema = stored.get("schema") if isinstance(stored, dict) else None
+    if schema is None:
+        raise QuestionSetError(f"{path} is not a report of crag eval: give one made with --json.")
     if schema != REPORT_SCHEMA:
         raise QuestionSetError(
             f"{path} has the schema {schema!r}, and this version reads {REPORT_SCHEMA}: "

@@ -145,7 +145,7 @@ def _recall(depth: int | None) -> Callable[[Row], Mark]:
 
 
 def _judged(answerable: bool, action: Action) -> Callable[[Row], Mark]:
-    return lambda row: row.action is action if row.answerable is answerable else None
+    return lambda row: row.action is action if row.answerable is answerable and not row.error else None
 
 
 def _if_uncovered(row: Row, mark: bool) -> Mark:
@@ -157,7 +157,7 @@ MARKS: Mapping[str, Callable[[Row], Mark]] = {
     "recall_at_3": _recall(3),
     "recall_at_5": _recall(5),
     "recall_at_k": _recall(None),
-    "action_as_expected": lambda row: row.action is row.expected if row.expected else None,
+    "action_as_expected": lambda row: row.action is row.expected if row.expected and not row.error else None,
     "answerable_correct": _judged(True, Action.CORRECT),
     "answerable_ambiguous": _judged(True, Action.AMBIGUOUS),
     "answerable_incorrect": _judged(True, Action.INCORRECT),

@@ -34,12 +34,20 @@ COVERED = {
     "What is the Kestrel valve made of?": "brass",
     "How heavy is the Osprey filter?": "7 kilograms",
     "When is the Osprey filter replaced?": "in spring",
+    "At what pressure was the flow rate of the Falcon pump measured?": "3 bar",
+    "To which circuit does the Osprey filter belong?": "oil circuit",
 }
 UNCOVERED = [
     "Who painted the Mona Lisa?",
     "What is the capital of Mongolia?",
     "How are orchids repotted?",
     "Who invented the telephone?",
+    "When did the Thirty Years' War end?",
+    "How is sourdough bread baked?",
+    "Which planet has the most moons?",
+    "Who wrote the novel Middlemarch?",
+    "What do pandas eat?",
+    "How tall is Mount Everest?",
 ]
 DOWN = LogitMap(offset=-1.0)
 
@@ -116,11 +124,11 @@ def test_a_suggestion_is_shown_and_changes_nothing(
     monkeypatch.setenv("CRAG_UPPER", "1")
     assert main(["calibrate", questions, "--utility", EAGER]) == 0
     said = capsys.readouterr()
-    assert "12 labelled questions: 8 answerable, 4 uncovered" in said.out
+    assert "20 labelled questions: 10 answerable, 10 uncovered" in said.out
     assert "upper threshold" in said.out
     assert "AMBIGUOUS -> CORRECT (expected CORRECT): What is the flow rate" in said.out
     assert "Nothing was changed." in said.out
-    assert "Only 12 labelled questions: fewer than 30" in said.err
+    assert "Only 20 labelled questions: fewer than 30" in said.err
     assert not data.exists()
 
 
@@ -131,7 +139,7 @@ def test_apply_changes_the_next_start_and_undo_brings_the_defaults_back(
     assert main(["calibrate", questions, "--apply", "--utility", EAGER]) == 0
     said = capsys.readouterr()
     assert "CRAG_UPPER is set and goes before the calibration" in said.err
-    assert said.err.count("Only 12 labelled questions") == 2, "the warning is repeated after applying"
+    assert said.err.count("Only 20 labelled questions") == 2, "the warning is repeated after applying"
     assert in_force().thresholds.upper == 1.0, "what is set explicitly holds"
     monkeypatch.delenv("CRAG_UPPER")
 
@@ -139,7 +147,7 @@ def test_apply_changes_the_next_start_and_undo_brings_the_defaults_back(
     assert kept is not None
     assert kept.before.upper == 1.0
     assert kept.after.upper < 1.0
-    assert (kept.question_set, kept.files, kept.counts.questions) == ("pumps.jsonl", 4, 12)
+    assert (kept.question_set, kept.files, kept.counts.questions) == ("pumps.jsonl", 4, 20)
     assert kept.weights["answerable_ambiguous"] == -2.0
     assert kept.utility.low > 0
     trace = in_force()
@@ -221,8 +229,8 @@ def test_corrected_grades_are_learnt_from(
     labels.close()
     assert main(["calibrate", "--from-corrections"]) == 0
     said = capsys.readouterr()
-    assert "12 labelled questions: 8 answerable, 4 uncovered" in said.out
-    assert "Documents: 8 that answer," in said.out
+    assert "20 labelled questions: 10 answerable, 10 uncovered" in said.out
+    assert "Documents: 10 that answer," in said.out
     assert "1 of " in said.err
     assert "no longer found" in said.err
     assert "no strip is labelled" in said.out
@@ -235,6 +243,11 @@ def test_corrected_grades_are_learnt_from(
         (["--from-corrections"], "No grade has been corrected yet", 2),
         (["missing.jsonl"], "does not exist", 2),
         (["missing.jsonl", "--utility", "nothing=1"], "--utility does not understand", 2),
+        (["missing.jsonl", "--undo"], "--undo takes no question file", 2),
+        (["missing.jsonl", "--list"], "--list takes no question file", 2),
+        (["--utility", "x", "--list"], "--list takes no --utility", 2),
+        (["--undo", "--apply", "--from-corrections"], "--undo takes no --from-corrections and no --apply", 2),
+        (["--undo", "--list"], "--undo takes no --list", 2),
     ],
 )
 def test_wrong_use_is_told_in_a_sentence(
@@ -251,6 +264,63 @@ def test_questions_without_any_label_say_what_is_missing(
     path.write_text("question\nWhat is the flow rate?\n")
     assert main(["calibrate", str(path)]) == 2
     assert "give an expected action, a file or answers" in capsys.readouterr().err
+
+
+def test_four_uncovered_questions_apply_nothing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRAG_UPPER", "0")
+    monkeypatch.setenv("CRAG_LOWER", "0")
+    path = tmp_path / "four.jsonl"
+    rows = [{"question": question, "expected": "INCORRECT"} for question in UNCOVERED[:4]]
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    assert main(["calibrate", str(path), "--apply"]) == 0
+    said = capsys.readouterr().out
+    assert ["uncovered:", "CORRECT", "4", "4"] in [line.split() for line in said.splitlines()]
+    assert "Nothing is to be changed: no change is beyond noise." in said
+    assert "fewer than 10 labelled questions are answerable or uncovered" in said
+    assert not (data / "calibrations").exists()
+
+
+def test_where_every_question_failed_their_number_and_the_first_reason_are_told(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "long.jsonl"
+    rows = [{"question": "x" * 200_000, "expected": "INCORRECT"}, {"question": "y" * 200_000, "answers": ["42"]}]
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    assert main(["calibrate", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "All questions failed (2 of 2)" in said
+    assert "The first one: The question" in said
+    assert "says what is expected" not in said
+    path.write_text("\n".join(json.dumps(row) for row in [rows[0], {"question": UNCOVERED[0]}]), encoding="utf-8")
+    assert main(["calibrate", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "1 of 2 questions failed, and no other one says what is expected of it" in said
+
+
+def test_damaged_files_are_listed_beside_the_readable_ones(
+    data: Path, house: tuple[House, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = applied(house[0], data)
+    damaged = data / "calibrations" / f"{kept.day}-7.json"
+    damaged.write_text("{bad")
+    assert main(["calibrate", "--list"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(f"* {kept.id}: upper 0.600")
+    assert said[1:] == [f"  {damaged} cannot be read: delete it"]
+    (data / "calibrations" / calibrations.ACTIVE).write_text(damaged.stem)
+    assert main(["calibrate", "--list"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(f"  {kept.id}")
+    assert said[1].startswith(f"* {damaged} cannot be read: run `python -m crag calibrate --undo`")
+    (data / "calibrations" / calibrations.ACTIVE).write_text("../../../etc/passwd")
+    assert main(["calibrate", "--list"]) == 0
+    told = capsys.readouterr()
+    assert "names no calibration" in told.err
+    assert f"  {kept.id}" in told.out
+    assert main(["calibrate", "--undo"]) == 0
+    assert "passwd" not in capsys.readouterr().out + told.out + told.err
 
 
 def test_where_nothing_was_applied_list_and_undo_say_so(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

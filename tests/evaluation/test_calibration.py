@@ -10,7 +10,7 @@ from labelled_runs import labelled
 
 from crag.calibrations import Numbers
 from crag.errors import ConfigurationError
-from crag.evaluation.calibration import FEW, Suggestion, calibrate
+from crag.evaluation.calibration import FEW, FEW_OF_A_KIND, Suggestion, calibrate
 from crag.evaluation.labelled import Labelled
 from crag.evaluation.utility import ACTIONS, UNDECIDED, Weights, actions, read_weights, refinement
 from crag.replay import replay
@@ -117,6 +117,59 @@ def test_where_no_question_is_answerable_or_uncovered_the_thresholds_are_kept() 
     found = calibrated(spread(0.8, 0.9, 60, Action.AMBIGUOUS))
     assert found.after == TODAY
     assert any("answerable or uncovered" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("rest", [0, 60])
+def test_few_uncovered_questions_do_not_move_the_upper_threshold(rest: int) -> None:
+    others = spread(0.95, 0.99, rest, COVERED)
+    found = calibrated([*others, *spread(0.72, 0.8, FEW_OF_A_KIND - 1, UNCOVERED)])
+    assert found.after == TODAY
+    assert any("fewer than 10 labelled questions are" in note for note in found.notes)
+    assert calibrated([*others, *spread(0.72, 0.8, FEW_OF_A_KIND + 10, UNCOVERED)]).after.upper > 0.78
+
+
+def test_few_answerable_questions_do_not_move_the_lower_threshold() -> None:
+    others = spread(0.0, 0.05, 60, UNCOVERED)
+    few = calibrated([*others, *spread(0.2, 0.28, FEW_OF_A_KIND - 1, COVERED)])
+    assert (few.after.upper, few.after.lower) == (0.7, 0.3)
+    assert calibrated([*others, *spread(0.2, 0.28, FEW_OF_A_KIND + 10, COVERED)]).after.lower < 0.28
+
+
+def with_strips(n: int) -> list[Labelled]:
+    """Questions whose answering strip is below the strip threshold in force."""
+    return [labelled([0.9], expected=COVERED, strips=[0.4, 0.6, 0.61], answering={0: True, 1: False})] * n
+
+
+def test_few_questions_with_an_answering_strip_do_not_move_the_strip_threshold() -> None:
+    others = spread(0.9, 0.95, 20, COVERED) + spread(0.0, 0.1, 20, UNCOVERED)
+    few = calibrated([*others, *with_strips(FEW_OF_A_KIND - 1)])
+    assert few.after.strip == 0.5
+    assert any("fewer than 10 questions have a strip that answers" in note for note in few.notes)
+    assert calibrated([*others, *with_strips(FEW_OF_A_KIND + 20)]).after.strip <= 0.4
+
+
+def test_a_gain_whose_interval_holds_zero_changes_nothing_and_is_told() -> None:
+    """Three false claims among forty are beyond one standard error, but one sample in twenty holds none."""
+    rows = spread(0.0, 0.1, 17, UNCOVERED) + spread(0.78, 0.79, 3, UNCOVERED)
+    harsh = Weights(uncovered_correct=-40.0)
+    found = calibrate(rows + spread(0.95, 0.99, 20, COVERED), TODAY, 8, harsh)
+    assert found.after == TODAY
+    assert (found.gain.low, found.gain.high, found.moved) == (0.0, 0.0, ())
+    told = [note for note in found.notes if "no change is beyond noise" in note]
+    assert len(told) == 1
+    assert told[0].startswith("upper 0.7")
+    assert "95 % interval +0.000 to" in told[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_changes_gains_beyond_noise(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = [
+        labelled([float(score)], expected=COVERED if random.random() < score else UNCOVERED)
+        for score in random.random(60)
+    ]
+    found = calibrated(rows, TODAY.model_copy(update={"upper": 0.5, "lower": 0.4}))
+    assert not found.changes or found.gain.low > 0
 
 
 def test_the_strip_threshold_keeps_what_answers_and_drops_what_does_not() -> None:

@@ -73,6 +73,12 @@ def test_a_column_of_answers_may_be_repeated_and_a_cell_may_hold_line_breaks(tmp
     assert [question.answers for question in read_questions(path)] == [("one", "two", "three"), ()]
 
 
+def test_a_page_that_a_spreadsheet_wrote_with_a_point_is_that_page(tmp_path: Path) -> None:
+    table = written(tmp_path, "a.csv", "question,file,page\na;b,c.pdf,1.0\nb,c.pdf,12\n")
+    lines = written(tmp_path, "a.jsonl", '{"question": "a", "file": "c.pdf", "page": 10.0}')
+    assert [question.page for question in read_questions(table) + read_questions(lines)] == [1, 12, 10]
+
+
 @pytest.mark.parametrize(
     ("fields", "answerable"),
     [
@@ -108,6 +114,10 @@ def test_answerable_is_said_by_the_row_and_never_guessed(tmp_path: Path, fields:
         ("a.csv", "text,expected\na,CORRECT\n", "line 1, has no column named question"),
         ("a.csv", "question\na,b\n", "line 2, has more cells than the header"),
         ("a.csv", 'question\n"a"b\n', "line 2, is no CSV"),
+        ("a.csv", "question;expected\na;CORRECT\n", "line 1, does not separate its cells by commas"),
+        ("a.csv", '"Question"\t"expected"\r\n"a"\t"CORRECT"\r\n', "save it with the comma as the separator"),
+        ("a.jsonl", '{"question": "a", "file": "b.pdf", "page": 1.5}', "has the page 1.5"),
+        ("a.jsonl", '{"question": "a", "file": "b.pdf", "page": "0.0"}', "has the page '0.0'"),
         ("a.csv", "", "has no column named question"),
         ("a.csv", "question\n", "holds no question"),
         ("a.txt", "question\na\n", "neither .jsonl nor .csv"),

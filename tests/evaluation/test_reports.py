@@ -122,7 +122,9 @@ def test_secrets_and_folders_stay_out_of_a_report() -> None:
     ("text", "said"),
     [
         ("no json", "is no JSON"),
-        ("[]", "has the schema None"),
+        ("[]", "is not a report of crag eval"),
+        ("{}", "is not a report of crag eval"),
+        ("null", "is not a report of crag eval"),
         ('{"schema": 2}', "has the schema 2, and this version reads 1"),
         ('{"schema": 1, "rows": []}', "is damaged at"),
     ],
@@ -134,6 +136,30 @@ def test_what_is_no_report_of_this_version_is_refused_in_a_sentence(tmp_path: Pa
         read_report(path)
     with pytest.raises(QuestionSetError, match="cannot be read"):
         read_report(tmp_path / "missing.json")
+
+
+def test_a_report_without_figures_is_damaged(tmp_path: Path) -> None:
+    stored = json.loads(to_json(a_report(tmp_path, five())))
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(stored | {"groups": []}))
+    with pytest.raises(QuestionSetError, match="is damaged at groups"):
+        read_report(path)
+    path.write_text(json.dumps({name: value for name, value in stored.items() if name != "notes"}))
+    assert read_report(path).counts.questions == 5  # a report from before there were notes
+
+
+def test_files_that_are_not_in_the_index_are_noted_and_change_no_figure(tmp_path: Path) -> None:
+    names = ("no.pdf", "docs/a.pdf", "A/no.pdf", "no.pdf", "a.pdf")
+    made = [outcome(question(f"q{n}", file=name), [(document("x"), 0.9)]) for n, name in enumerate(names)]
+    report = a_report(tmp_path, made)
+    assert report.notes == ("3 questions name files that are not in the index: no.pdf (ids q0, q3), A/no.pdf (id q2)",)
+    assert ["file not in the index" in row.flags for row in report.rows] == [True, False, True, True, False]
+    assert report.groups[0].metrics.shares["answerable_correct"].n == 5
+    assert a_report(tmp_path, five()[:1]).notes == ()
+    one = a_report(tmp_path, made[2:3])
+    assert one.notes == ("1 question names a file that is not in the index: A/no.pdf (id q2)",)
+    lost = outcome(question("q", file="no.pdf", page=1), [(document("x"), 0.1)])
+    assert "file not in the index" in html_of(a_report(tmp_path, [lost]))
 
 
 def changed() -> list[Outcome]:
@@ -169,5 +195,5 @@ def test_a_comparison_warns_when_sets_or_wordings_differ(tmp_path: Path) -> None
     new[0] = outcome(question("one", question="Another?", expected=Action.AMBIGUOUS), [(document("x"), 0.9)])
     said = " ".join(compare(a_report(tmp_path, five()), a_report(tmp_path, new)).warnings)
     assert "5 questions in the old report, 4 in the new one, 4 in both" in said
-    assert "1 questions have the same id but another wording" in said
-    assert "1 questions are expected otherwise" in said
+    assert "Same id but another wording: 1 question." in said
+    assert "Expected otherwise than before: 1 question." in said

@@ -88,12 +88,16 @@ def test_each_failure_is_listed_under_its_gravest_kind() -> None:
 
 
 def test_a_failed_question_counts_as_failed_and_in_no_share_of_answers() -> None:
-    row = row_of(outcome(question("q", answers=("42",)), [(document("It is 42."), None)]))
+    asked = question("q", answers=("42",), expected=Action.CORRECT)
+    row = row_of(outcome(asked, [(document("It is 42."), None)]))
     assert row.action is None
     assert metrics_of([row]).failed == 1
-    for name in ("recall_at_1", "context_holds_answer", "answer_match"):
-        assert MARKS[name](row) is None
-    assert MARKS["answerable_correct"](row) is False
+    assert [name for name, mark in MARKS.items() if mark(row) is not None] == []
+    uncovered = row_of(outcome(question("q", expected=Action.INCORRECT), [(document("x"), None)]))
+    late = ROWS[0].model_copy(update={"error": "the generator failed"})  # after its decision
+    assert [name for name, mark in MARKS.items() if mark(uncovered) is not None] == []
+    shares = metrics_of([*ROWS[1:], late, row, uncovered]).shares
+    assert [shares[name].n for name in ("action_as_expected", "answerable_correct", "uncovered_correct")] == [4, 2, 2]
 
 
 def test_an_answer_from_the_web_alone_is_neither_refusal_nor_false_answer() -> None:
