@@ -36,7 +36,16 @@ class Adapter:
 
 def shipped_adapter() -> Adapter:
     """The one that comes with the package."""
-    return read_adapter(files("crag").joinpath("data/adapter.npz").read_bytes())
+    return read_adapter(_shipped())
+
+
+def shipped_sha256() -> str:
+    """Its file's sha256, hex, without unpacking it: every start asks for it."""
+    return hashlib.sha256(_shipped()).hexdigest()
+
+
+def _shipped() -> bytes:
+    return files("crag").joinpath("data/adapter.npz").read_bytes()
 
 
 def read_adapter(data: bytes) -> Adapter:

@@ -22,7 +22,7 @@ from typing import Final
 import filelock
 from pydantic import ValidationError
 
-from crag.embedding.adapter import shipped_adapter
+from crag.embedding.adapter import shipped_adapter, shipped_sha256
 from crag.embedding.e5 import MODEL_FILE, NORMALISATION_FILE, TOKENIZER_FILE, OnnxE5, TextTokens
 from crag.embedding.verification import LOGIT_ERROR, MINIMUM_COSINE, Agreement, agreement, logit_error
 from crag.errors import CragError, EmbeddingError
@@ -89,7 +89,7 @@ def read_cross_manifest(folder: Path) -> CrossManifest | None:
         whole = not manifest.accepted or _sha256(folder / CROSS_FILE) == manifest.sha256
     except (OSError, ValidationError):
         return None
-    return manifest if whole and manifest.adapter_sha256 == shipped_adapter().sha256 else None
+    return manifest if whole and manifest.adapter_sha256 == shipped_sha256() else None
 
 
 def _sha256(file: Path) -> str:
