@@ -87,6 +87,8 @@ class FileRow(Frozen):
     pages: int = 0
     passages: int = 0
     seconds: float = 0.0
+    ocr_pages: int = 0
+    """Pages whose text was read from their picture."""
     warnings: tuple[str, ...] = ()
     error: str | None = None
 

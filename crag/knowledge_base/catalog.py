@@ -88,6 +88,7 @@ class Catalog:
                     pages=row.pages or 0,
                     passages=row.passages or 0,
                     seconds=row.seconds or 0.0,
+                    ocr_pages=row.ocr_pages or 0,
                     warnings=tuple(json.loads(row.warnings or "[]")),
                     error=row.unopened or row.error,
                 )
@@ -172,6 +173,8 @@ class Catalog:
                     warnings=json.dumps(list(reading.warnings)),
                     error=reading.error,
                     transient=reading.transient,
+                    ocr_pages=sum(page.facts.ocr for page in reading.pages),
+                    options=reading.options,
                 )
             )
             assert inserted.inserted_primary_key is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -24,6 +24,7 @@ from crag.knowledge_base.paragraphs import (
     rows_of,
 )
 from crag.knowledge_base.pdf_loader import RawPage
+from crag.schema import Frozen
 
 HEALTHY, EMPTY, IMAGE, GARBLED, DOUBTFUL = "text", "empty", "image", "garbled", "doubtful"
 
@@ -37,6 +38,23 @@ class Block:
     end: int
     kind: Kind
     glue: str | None = None
+
+
+class PageFacts(Frozen):
+    """What the page's row shows beyond its health; stored as JSON, so fields are only added."""
+
+    chars: int = 0
+    """Characters of its canonical text."""
+    garble: float = 0.0
+    """Share of the text layer's characters that are unreadable, [0, 1]."""
+    images: float = 0.0
+    """Share of the page covered by images, [0, 1]."""
+    ocr: bool = False
+    """Whether its text was read from its picture."""
+    tables: int = 0
+    columns: int = 1
+    notes: tuple[str, ...] = ()
+    """Sentences for the user about this page alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +73,7 @@ class PageText:
     rotation: int
     health: str
     """text, doubtful (some characters unreadable), empty, image (no text, needs OCR) or garbled (needs OCR)."""
+    facts: PageFacts = field(default_factory=PageFacts)
 
 
 def health_of(page: RawPage) -> str:
@@ -154,6 +173,7 @@ def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: di
         page.height,
         page.rotation,
         health,
+        PageFacts(chars=length, garble=round(unreadable(page.words), 4), images=round(page.images, 4), ocr=page.ocr),
     )
 
 

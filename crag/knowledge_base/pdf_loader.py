@@ -57,6 +57,8 @@ class RawPage:
     lines: list[RawLine]
     images: float
     """Share of the page covered by images, [0, 1]; measured only where there is little text."""
+    ocr: bool = False
+    """Whether the words were read from the page's picture."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,3 +63,5 @@ class Reading:
     error: str | None = None
     transient: bool = False
     names: str = ""
+    options: str = ""
+    """How it was read where that is not the default, see `tables.content`."""

@@ -49,6 +49,7 @@ def store_reading(connection: sa.Connection, content_id: int, reading: Reading, 
             "rotation": one.rotation,
             "health": one.health,
             "words": zlib.compress(one.offsets.tobytes() + one.boxes.tobytes(), 1),
+            "facts": one.facts.model_dump_json(exclude_defaults=True),
         }
         for one in reading.pages
     ]

@@ -49,9 +49,20 @@ content = Table(
     Column("warnings", Text, nullable=False),
     Column("error", Text),
     Column("transient", Boolean, nullable=False),
+    Column("ocr_pages", Integer, nullable=False, server_default="0"),
+    Column("options", String, nullable=False, server_default=""),
     UniqueConstraint("sha256", "fingerprint", "status"),
 )
-"""The bytes of a PDF as read under one index fingerprint; `error` where they cannot be indexed."""
+"""The bytes of a PDF as read under one index fingerprint; `error` where they cannot be indexed. `options` tells how it
+was read where that is not the default ("ocr=force")."""
+
+file_option = Table(
+    "file_option",
+    metadata,
+    Column("path", String, primary_key=True),
+    Column("ocr", String(5), nullable=False),
+)
+"""How the user wants a path to be read: OCR "off" or "force"; no row means "auto"."""
 
 file = Table(
     "file",
@@ -87,8 +98,10 @@ page = Table(
     Column("rotation", Integer, nullable=False),
     Column("health", String(16), nullable=False),
     Column("words", LargeBinary, nullable=False),
+    Column("facts", Text, nullable=False, server_default="{}"),
 )
-"""Canonical text of a page; `words` is zlib of int32 offsets (n, 2) followed by float32 boxes (n, 4)."""
+"""Canonical text of a page; `words` is zlib of int32 offsets (n, 2) followed by float32 boxes (n, 4); `facts` is JSON
+of `PageFacts`."""
 
 passage = Table(
     "passage",
