@@ -5,8 +5,8 @@
 Builds everything with the product as it is; then files that need a password get theirs (from the folder's
 `manifest.csv`) and are read by a second, incremental build. The outcome of each file is printed beside the expected
 one. Each question goes through the whole flow without the web. Printed per kind and language, with 95 % Wilson
-intervals: **hit@8** and **hit@1**, a retrieved passage stands on a right page; **read**, the page's text in the catalog
-holds the answer string; **context**, what the generator is given holds it; and the actions. Misses are listed with
+intervals: **hit@8** and **hit@1**, a retrieved passage stands on a right page; **passage**, one that does holds the answer string;
+**read**, the page's text in the catalog holds it; **context**, what the generator is given holds it; and the actions. Misses are listed with
 what was found instead: where the page's text lacks the answer the reading is at fault, otherwise the retrieval.
 """
 
@@ -56,6 +56,7 @@ class Asked:
     question: PdfQuestion
     rank: int | None
     """Of the first retrieved document on a right page."""
+    passage: bool
     read: bool
     context: bool
     trace: Trace
@@ -149,8 +150,9 @@ def ask_all(house: House, settings: Settings, questions: Sequence[PdfQuestion]) 
         for question in questions:
             documents, trace = asyncio.run(ask(house, settings, question))
             read = any(has_answer(question, text_of(question.file, page)) for page in question.pages)
-            context = has_answer(question, trace.knowledge.text)
-            found.append(Asked(question, place(question, documents), read, context, trace, documents))
+            context = has_answer(question, trace.knowledge)
+            passage = any(place(question, [one]) and has_answer(question, one.text) for one in documents)
+            found.append(Asked(question, place(question, documents), passage, read, context, trace, documents))
     return found
 
 
@@ -161,15 +163,16 @@ def report_questions(asked: Sequence[Asked]) -> None:
     groups = [("all", list(asked))]
     groups += [(kind, [one for one in asked if kind in one.question.kinds]) for kind in kinds]
     groups += [(f"in {name}", [one for one in asked if one.question.language == name]) for name in languages]
-    head = ("questions", "n", "hit@8", "hit@1", "read", "context", *Action)
+    head = ("questions", "n", "hit@8", "hit@1", "passage", "read", "context", *Action)
     print(f"\n| {' | '.join(map(str, head))} |\n|{'---|' * len(head)}")
     for label, group in groups:
         n = len(group)
         hits = sum(one.rank is not None for one in group)
         target = f" (to reach {TARGETS[label]:.2f})" if label in TARGETS else ""
-        others = (sum(one.rank == 1 for one in group), sum(one.read for one in group), sum(o.context for o in group))
+        marks = [(one.rank == 1, one.passage, one.read, one.context) for one in group]
+        others = [f"{sum(column) / n:.2f}" for column in zip(*marks, strict=True)]
         actions = [sum(one.trace.action == action for one in group) for action in Action]
-        cells = (f"{label}{target}", n, share(hits, n), *(f"{count / n:.2f}" for count in others), *actions)
+        cells = (f"{label}{target}", n, share(hits, n), *others, *actions)
         print(f"| {' | '.join(map(str, cells))} |")
     for label, chosen in (
         ("not found among the 8", [one for one in asked if one.rank is None]),
@@ -187,7 +190,12 @@ def report_miss(one: Asked) -> None:
     """Two lines: the question with where its answer stands, and what came instead."""
     asked, documents = one.question, one.documents
     where = f"{_short(asked.file)} p. {', '.join(map(str, sorted(asked.pages)))}"
-    fault = "retrieval" if one.read else "reading: the page's text lacks the answer"
+    if not one.read:
+        fault = "reading: the page's text lacks the answer"
+    elif not one.passage:
+        fault = "retrieval: no passage that holds the answer"
+    else:
+        fault = "grading: the passage was there, its strip was not kept"
     print(f"- [{asked.id}] {asked.question} -> {asked.answers[0]} ({where}; {'/'.join(asked.kinds)}; {fault})")
     best = max((document.score or 0.0 for document in one.trace.documents), default=0.0)
     found = "; ".join(f"{_short(document.file)} p. {document.page}" for document in documents[:3])
