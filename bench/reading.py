@@ -5,9 +5,9 @@
 Builds everything with the product as it is; then files that need a password get theirs (from the folder's
 `manifest.csv`) and are read by a second, incremental build. The outcome of each file is printed beside the expected
 one. Each question goes through the whole flow without the web. Printed per kind and language, with 95 % Wilson
-intervals: **hit@8** and **hit@1**, a retrieved passage stands on a right page; **passage**, one that does holds the answer string;
-**read**, the page's text in the catalog holds it; **context**, what the generator is given holds it; and the actions. Misses are listed with
-what was found instead: where the page's text lacks the answer the reading is at fault, otherwise the retrieval.
+intervals: **hit@8** and **hit@1**, a retrieved passage stands on a right page; **passage**, one of those holds the
+answer string; **read**, the page's text in the catalog holds it; **context**, what the generator is given holds it;
+and the actions. Misses are listed with what was found instead and where the answer was lost.
 """
 
 from __future__ import annotations
