@@ -30,6 +30,7 @@ from typing import NamedTuple
 from bench._peer import environment
 from config import load_settings
 from crag.assembly import open_house
+from crag.errors import PdfError
 from crag.events import BuildFinished, FileFinished, FileRow
 from crag.knowledge_base.chunker import digest
 from crag.knowledge_base.pdf_loader import SLICE, RawPage, read_head, read_pages
@@ -66,6 +67,14 @@ def digital(row: dict[str, str]) -> bool:
 def picture(row: dict[str, str]) -> bool:
     """Pages that only OCR can read."""
     return row["opens"] == "yes" and int(row["pages"] or 0) > 0 and row["category"] in PICTURES
+
+
+def opens(path: Path) -> bool:
+    """Whether the product reads it at all: forms that only Adobe Reader shows are refused at once."""
+    try:
+        return read_head(path).pages > 0
+    except PdfError:
+        return False
 
 
 def ours(path: Path) -> Read:
@@ -191,7 +200,7 @@ def main() -> None:
     args = parser.parse_args()
     args.pdfs = Path(args.pdfs)
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors before the run", flush=True)
-    files = by_category(args.pdfs, digital)
+    files = [path for path in by_category(args.pdfs, digital) if opens(path)]
     compare(files, environment(args.env), args.rounds)
     if not args.no_whole:
         whole(max(files, key=lambda path: read_head(path).pages))
