@@ -16,9 +16,10 @@ from crag.embedding.base import Embedder
 from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
 from crag.events import BuildEvent, BuildFinished, FileChange, FileRow
 from crag.knowledge_base.builder import Builder, index_fingerprint
-from crag.knowledge_base.catalog import Catalog, read_state
+from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
 from crag.knowledge_base.locks import build_lock, hold
+from crag.knowledge_base.publishing import read_state
 from crag.knowledge_base.records import State, Target
 from crag.knowledge_base.scan import Hasher, compare, scan
 from crag.knowledge_base.snapshot import Snapshot, live_passages
@@ -69,7 +70,9 @@ class KnowledgeBase:
     def changes(self) -> list[FileChange]:
         """What a rebuild would do with each path, sorted; reads only what is new or touched."""
         entries = scan(self._files_dir).entries
-        found = compare(entries, self._catalog.files(), self._hasher, index_fingerprint(self._embedder))
+        known, options = self._catalog.files(), self._catalog.options()
+        self._hasher.remember(known)
+        found = compare(entries, known, self._hasher, index_fingerprint(self._embedder), options)
         return sorted(found, key=lambda change: change.path)
 
     def ignored(self) -> list[str]:
