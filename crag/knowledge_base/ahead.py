@@ -159,7 +159,7 @@ class ReadAhead:
         told: dict[str, Any] = {"sha256": sha256, "mtime_ns": mtime_ns, "order": order}
         before, known = 0, False
         try:
-            steps = workers.read(entry.real, sha256, order.key, self._stop, ocr=order.ocr)
+            steps = workers.read(entry.real, sha256, order.key, self._stop, order.ocr)
             while True:
                 try:
                     done, total = next(steps)

@@ -111,8 +111,8 @@ class Builder:
             return self._finished()
 
     def clear_only(self, state: State) -> None:
-        """Clears away what nothing refers to any more, in the published generation."""
-        self.index.number = state.generation
+        """Clears away what nothing refers to any more, in the published generation, whatever it was made with."""
+        self.index.number, self.index.fingerprint = state.generation, state.fingerprint
         with self.sessions:
             store = self.index.opened(state)
             self.index.clear(store)
@@ -150,7 +150,9 @@ class Builder:
         """What is known of contents. Only files with an option, or one that is read again, are looked at here."""
         named = [entry for entry in entries if entry.error is None and (again or entry.path in options)]
         pairs = [(entry.path, sha256) for entry in named if (sha256 := self._sha256(entry))]
-        asked = frozenset(sha256 for _, sha256 in pairs) if again else frozenset[str]()
+        here = {entry.path for entry in entries}
+        pairs += [(path, one.sha256) for path, one in self.catalog.files().items() if path in options.keys() - here]
+        asked = frozenset(sha256 for path, sha256 in pairs if again and path in here)
         ocr = wanted(options, pairs)
         held = self.catalog.held(self.fingerprint)
         self._settled = set(self.catalog.targets()) if not self.catalog.staged() else set()
