@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -182,9 +182,9 @@ class ReadAhead:
         return Outcome(**told, pages=pages, passages=passages, warnings=warnings, seconds=time.monotonic() - begun)
 
 
-def open_workers(timeout: float) -> list[Workers]:
+def open_workers(open_one: Callable[[], Workers]) -> list[Workers]:
     """One worker process for each reader, each started with its first file."""
-    return [Workers(timeout) for _ in range(readers_for(os.cpu_count() or 1))]
+    return [open_one() for _ in range(readers_for(os.cpu_count() or 1))]
 
 
 def _refuse_if_changed(entry: Entry) -> None:

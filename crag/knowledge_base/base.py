@@ -54,13 +54,18 @@ class KnowledgeBase:
         embedder: Embedder,
         *,
         parse_timeout: float = 60.0,
+        ocr: OcrMode = "auto",
         notice: str | None = None,
     ) -> None:
-        """`parse_timeout` is in seconds, for each slice of 8 pages; `notice` tells why the engine is not the usual."""
+        """`parse_timeout` is in seconds, for each slice of 8 pages; `notice` tells why the engine is not the usual.
+
+        `ocr` holds for files without an option of their own.
+        """
         self._files_dir = Path(files_dir)
         self._chroma_dir = Path(chroma_dir)
         self._embedder = embedder
         self._parse_timeout = parse_timeout
+        self._ocr = ocr
         self._notice = notice
         self._catalog = Catalog(self._chroma_dir / "catalog.db")
         self._hasher = Hasher()
@@ -74,7 +79,7 @@ class KnowledgeBase:
         entries = scan(self._files_dir).entries
         known, options = self._catalog.files(), self._catalog.options()
         self._hasher.remember(known)
-        found = compare(entries, known, self._hasher, index_fingerprint(self._embedder), options)
+        found = compare(entries, known, self._hasher, index_fingerprint(self._embedder), options, self._ocr)
         return sorted(found, key=lambda change: change.path)
 
     def ignored(self) -> list[str]:
@@ -99,7 +104,7 @@ class KnowledgeBase:
         return differs(scan(self._files_dir).entries, self._catalog.files())
 
     def options(self) -> dict[str, OcrMode]:
-        """The paths whose pages are not read as usual, with how."""
+        """The paths that have an option of their own for how their pages are read."""
         return self._catalog.options()
 
     # --- building -----------------------------------------------------------------------------------------------
@@ -193,6 +198,7 @@ class KnowledgeBase:
             self._writable,
             self._published,
             cancel,
+            self._ocr,
         )
 
     # --- asking -------------------------------------------------------------------------------------------------

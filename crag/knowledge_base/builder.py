@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from crag.embedding.base import Embedder
-from crag.errors import EmbeddingError
 from crag.events import (
     BuildEvent,
     BuildFinished,
@@ -26,32 +25,22 @@ from crag.events import (
 from crag.knowledge_base import upkeep
 from crag.knowledge_base.ahead import Coming, Outcome, ReadAhead, open_workers
 from crag.knowledge_base.catalog import Catalog
-from crag.knowledge_base.chunker import CHUNKER_VERSION, embedding_text
+from crag.knowledge_base.chunker import CHUNKER_VERSION
 from crag.knowledge_base.generation import Generation
 from crag.knowledge_base.pace import Pace
+from crag.knowledge_base.passage_vectors import batches, vectors_of
 from crag.knowledge_base.pdf_loader import PARSER_VERSION
 from crag.knowledge_base.plan import Order, Plan, wanted
-from crag.knowledge_base.records import OcrMode, Reading, State, Target, Vectors
+from crag.knowledge_base.records import OcrMode, Reading, State, Target
 from crag.knowledge_base.scan import CancelledScanError, Entry, Hasher, compare, scan
+from crag.knowledge_base.telling import Place, progress, row_of, told_of
 from crag.knowledge_base.vector_store import VectorStore
-from crag.knowledge_base.workers import CancelledError, TransientPdfError
-
-BATCH = 16
-"""Passages embedded at once: small, so that a cancel is quick."""
+from crag.knowledge_base.workers import CancelledError, TransientPdfError, Workers
 
 
 def index_fingerprint(embedder: Embedder) -> str:
     """What the index was made with: vectors, pages and passages of different fingerprints do not mix."""
     return f"{embedder.fingerprint}|{PARSER_VERSION}|{CHUNKER_VERSION}"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a build stands: file `index` (from 1) of `files`."""
-
-    path: str
-    index: int
-    files: int
 
 
 @dataclass
@@ -67,6 +56,7 @@ class Builder:
     store: Callable[[int, bool], VectorStore]
     published: Callable[[State], None]
     cancel: threading.Event
+    ocr: OcrMode = "auto"
     sessions: ExitStack = field(default_factory=ExitStack)
     started: float = field(default_factory=time.monotonic)
 
@@ -89,7 +79,7 @@ class Builder:
         known = self.catalog.files()
         self.hasher.remember(known)
         options = self.catalog.options()
-        changes = list(compare(entries, known, self.hasher, self.fingerprint, options))
+        changes = list(compare(entries, known, self.hasher, self.fingerprint, options, self.ocr))
         changes.sort(key=lambda change: change.path)
         fresh = bool(state.generation) and state.fingerprint != self.fingerprint
         yield BuildStarted(changes=tuple(changes), fresh=fresh and bool(known))
@@ -137,7 +127,8 @@ class Builder:
                 targets = [*kept, *(yield from self._files(entries, changes, plan, store))]
                 self._stop_if_cancelled()
                 self._publish(targets, store)
-                store = yield from self._compact(targets, store)
+                store = yield from self._compact(store)
+                upkeep.give_back_room(self.catalog.engine)
                 finished = self._finished()
             except (CancelledError, CancelledScanError):
                 staged = len(self.catalog.staged())
@@ -156,7 +147,7 @@ class Builder:
         ocr = wanted(options, pairs)
         held = self.catalog.held(self.fingerprint)
         self._settled = set(self.catalog.targets()) if not self.catalog.staged() else set()
-        return Plan(self.fingerprint, held, ocr, asked)
+        return Plan(self.fingerprint, held, ocr, self.ocr, asked)
 
     def _sha256(self, entry: Entry) -> str | None:
         try:
@@ -174,7 +165,7 @@ class Builder:
         else:
             self.index.remove_old_folders({self.index.number})
 
-    def _compact(self, targets: Sequence[Target], store: VectorStore) -> Generator[BuildEvent, None, VectorStore]:
+    def _compact(self, store: VectorStore) -> Generator[BuildEvent, None, VectorStore]:
         """Makes a bloated index anew, after what was built is already published; returns the store that is in use.
 
         A cancel leaves it for the next build.
@@ -189,19 +180,10 @@ class Builder:
                 return store
             yield self._progress(Place("", 1, 1), "compacting", done, total)
         self._publish(self.catalog.targets(), fresh)
-        upkeep.give_back_room(self.catalog.engine)
         return fresh
 
     def _finished(self) -> BuildFinished:
-        rows = self.catalog.rows()
-        return BuildFinished(
-            version=self.catalog.state().version,
-            published=True,
-            files=sum(row.error is None for row in rows),
-            passages=sum(row.passages for row in {row.content: row for row in rows if not row.error}.values()),
-            failed=sum(row.error is not None for row in rows),
-            seconds=self._seconds(),
-        )
+        return told_of(self.catalog.rows(), self.catalog.state().version, self._seconds())
 
     # --- files --------------------------------------------------------------------------------------------------
 
@@ -212,7 +194,7 @@ class Builder:
         unchanged = {change.path for change in changes if change.state is FileState.UNCHANGED}
         self.pace = Pace(bytes_left=sum(entry.size for entry in entries if entry.path not in unchanged))
         targets = []
-        workers = open_workers(self.parse_timeout)
+        workers = open_workers(lambda: Workers(self.parse_timeout))
         with ReadAhead(entries, plan, self.hasher, self.pace, workers) as ahead:
             for coming in ahead.coming:
                 target = yield from self._file(coming, len(entries), ahead, store)
@@ -251,7 +233,7 @@ class Builder:
         content_id = self._contents[reading.sha256] = self.catalog.stage(reading)
         target = Target(entry.path, content_id, entry.size, outcome.mtime_ns)
         self._stage_file(target)
-        yield FileFinished(row=_row(place.path, reading), index=place.index, files=files)
+        yield FileFinished(row=row_of(place.path, reading), index=place.index, files=files)
         return target
 
     def _stage_file(self, target: Target) -> None:
@@ -275,14 +257,14 @@ class Builder:
             return replace(read, error=str(outcome.error), transient=transient)
         passages = outcome.passages
         vectors = np.zeros((len(passages), self.embedder.dimension), np.float32)
-        in_order = sorted(range(len(passages)), key=lambda i: len(passages[i].text))
-        for start in range(0, len(in_order), BATCH):
+        done = 0
+        for some in batches(passages):
             self._stop_if_cancelled()
-            yield self._progress(place, "embedding", start, len(passages))
-            some = in_order[start : start + BATCH]
+            yield self._progress(place, "embedding", done, len(passages))
             before = time.monotonic()
-            vectors[some] = self._embed([embedding_text(passages[i].heading, passages[i].text) for i in some])
+            vectors[some] = vectors_of(self.embedder, [passages[i] for i in some])
             self.pace.embedded(len(some), time.monotonic() - before)
+            done += len(some)
         self._stop_if_cancelled()
         yield self._progress(place, "staged", len(passages), len(passages))
         seconds = outcome.seconds + time.monotonic() - begun
@@ -296,26 +278,7 @@ class Builder:
         )
 
     def _progress(self, place: Place, stage: str, done: int, total: int, speed: float = 0.0) -> FileProgress:
-        return FileProgress(
-            path=place.path,
-            index=place.index,
-            files=place.files,
-            stage=stage,
-            done=done,
-            total=total,
-            pages_per_second=round(speed, 1),
-            pages=self.pace.pages_read,
-            passages=self.pace.passages_embedded,
-            seconds_left=self.pace.seconds_left(),
-        )
-
-    def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.asarray(self.embedder.embed_passages(texts), np.float32)
-        if vectors.shape != (len(texts), self.embedder.dimension) or not np.isfinite(vectors).all():
-            raise EmbeddingError("The embedding engine returned no usable vectors: build again or choose another one.")
-        halved = vectors.astype(np.float16).astype(np.float32)  # what the catalog can give back
-        norms = np.linalg.norm(halved, axis=1, keepdims=True)
-        return np.asarray(halved / np.maximum(norms, 1e-6), np.float32)
+        return progress(place, stage, done, total, speed, self.pace)
 
     def _stop_if_cancelled(self) -> None:
         if self.cancel.is_set():
@@ -323,16 +286,3 @@ class Builder:
 
     def _seconds(self) -> float:
         return round(time.monotonic() - self.started, 3)
-
-
-def _row(path: str, reading: Reading) -> FileRow:
-    return FileRow(
-        path=path,
-        content=reading.sha256,
-        pages=len(reading.pages),
-        passages=len(reading.passages),
-        seconds=round(reading.seconds, 3),
-        ocr_pages=sum(page.facts.ocr for page in reading.pages),
-        warnings=tuple(reading.warnings),
-        error=reading.error,
-    )

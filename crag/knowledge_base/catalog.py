@@ -112,7 +112,7 @@ class Catalog:
             ]
 
     def options(self) -> dict[str, OcrMode]:
-        """How paths are to be read; what is not named is read as "auto"."""
+        """How paths are to be read; what is not named is read as usual."""
         with self.engine.connect() as connection:
             return {row.path: row.ocr for row in connection.execute(sa.select(file_option))}
 
@@ -121,8 +121,7 @@ class Catalog:
         with writing(self.engine) as connection:
             for path in paths:
                 connection.execute(sa.delete(file_option).where(file_option.c.path == path))
-                if ocr != "auto":
-                    connection.execute(sa.insert(file_option).values(path=path, ocr=ocr))
+                connection.execute(sa.insert(file_option).values(path=path, ocr=ocr))
 
     def targets(self) -> list[Target]:
         """The published paths with the content they refer to."""

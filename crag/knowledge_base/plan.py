@@ -27,25 +27,27 @@ def options_text(ocr: OcrMode) -> str:
 
 
 def wanted(options: Mapping[str, OcrMode], contents: Iterable[tuple[str, str]]) -> dict[str, OcrMode]:
-    """sha256 -> how it is read, from (path, sha256) pairs; a content that is not named is read as "auto".
+    """sha256 -> how it is read, from (path, sha256) pairs; a content that is not named is read as usual.
 
-    Equal files are one content and are read in one way: "force" goes before "off", "off" before no option.
+    Equal files are one content and are read in one way: "force" goes before "off", "off" before "auto", and any of
+    them before no option.
     """
     found: dict[str, OcrMode] = {}
     for path, sha256 in contents:
         if (ocr := options.get(path)) is not None:
-            found[sha256] = max(found.get(sha256, "auto"), ocr, key=_STRENGTH.index)
+            found[sha256] = max(found.get(sha256, ocr), ocr, key=_STRENGTH.index)
     return found
 
 
 @dataclass
 class Plan:
-    """What one build knows of contents. `again` names those that are read whatever is known; `decide` is asked for the
-    contents in the order of their files, by one thread at a time."""
+    """What one build knows of contents. `ocr` tells how some are read, `usual` how all others; `again` names those that
+    are read whatever is known. `decide` is asked in the order of the files, by one thread at a time."""
 
     fingerprint: str
     held: Sequence[Held]
     ocr: Mapping[str, OcrMode]
+    usual: OcrMode = "auto"
     again: frozenset[str] = frozenset()
     ordered: set[str] = field(default_factory=set)
 
@@ -58,7 +60,7 @@ class Plan:
         """An order to read it; the id of the content that has it; None where an earlier file has ordered it."""
         if sha256 in self.ordered:
             return None
-        ocr = self.ocr.get(sha256, "auto")
+        ocr = self.ocr.get(sha256, self.usual)
         options, known = options_text(ocr), self._by_content.get(sha256, [])
         if sha256 not in self.again:
             for one in known:

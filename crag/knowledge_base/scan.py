@@ -152,13 +152,15 @@ def compare(
     hasher: Hasher,
     fingerprint: str,
     options: Mapping[str, OcrMode] | None = None,
+    usual: OcrMode = "auto",
 ) -> Iterator[FileChange]:
-    """What a rebuild would do with each path. Hashes only what is new or touched; `options` are those of paths."""
+    """What a rebuild would do with each path. Hashes only what is new or touched; `options` are those of paths,
+    `usual` tells how all others are read."""
     ocr = wanted(options or {}, ((path, file.sha256) for path, file in known.items()))
     for entry in entries:
         before = known.get(entry.path)
         state = _state_of(entry, before, hasher, fingerprint)
-        if before and before.sha256 and before.options != options_text(ocr.get(before.sha256, "auto")):
+        if before and before.sha256 and before.options != options_text(ocr.get(before.sha256, usual)):
             state = FileState.CHANGED
         yield FileChange(path=entry.path, state=state)
     for path in known.keys() - {entry.path for entry in entries}:

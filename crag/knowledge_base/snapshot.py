@@ -22,8 +22,8 @@ from crag.text import language, tokens
 _log = logging.getLogger(__name__)
 
 _MANY = 500
-_EXACT = 20_000
-"""Up to so many passages of the files that were chosen, all of them are compared."""
+_EXACT, _EXACT_SHARE = 2_000, 0.1
+"""Up to so many passages of the chosen files, or where these are so small a share, all of them are compared."""
 _WIDER = 2
 """So many times a search with a filter grows fourfold before all passages of the chosen files are compared."""
 _UNTELLING = {
@@ -63,8 +63,8 @@ class Snapshot:
         `contents` (sha256) limits the search. Staged and dead vectors are passed over by searching wider.
         """
         chosen = None if contents is None else frozenset(contents)
-        there = self._searchable(chosen)
-        if chosen is not None and there <= _EXACT:
+        there, everything = self._searchable(chosen)
+        if chosen is not None and (there <= _EXACT or there < _EXACT_SHARE * everything):
             return self._exact(vector, n, chosen)  # surer than a filter inside Chroma, and as quick
         try:
             found = self._from_store(vector, n, chosen)
@@ -101,11 +101,13 @@ class Snapshot:
             return []
         return [ids[place] for place in np.argsort(-np.concatenate(cosines), kind="stable")[:n]]
 
-    def _searchable(self, contents: Collection[str] | None) -> int:
+    def _searchable(self, contents: Collection[str] | None) -> tuple[int, int]:
+        """How many live passages the chosen contents have, and how many there are."""
         query = sa.select(content.c.sha256, content.c.passages).where(content.c.status == LIVE)
         with self._lock:
             rows = self._connection.execute(query).all()
-        return sum(row.passages for row in rows if contents is None or row.sha256 in contents)
+        chosen = sum(row.passages for row in rows if contents is None or row.sha256 in contents)
+        return chosen, sum(row.passages for row in rows)
 
     def lexical(self, question: str, n: int, contents: Collection[str] | None = None) -> list[str]:
         """Ids of the live passages that share words with the question, best BM25 first, at most `n`."""

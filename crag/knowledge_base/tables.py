@@ -69,7 +69,7 @@ file_option = Table(
     Column("path", String, primary_key=True),
     Column("ocr", String(5), nullable=False),
 )
-"""How the user wants a path to be read: OCR "off" or "force"; no row means "auto"."""
+"""How the user wants a path to be read: OCR "auto", "off" or "force"; no row means as usual."""
 
 file = Table(
     "file",

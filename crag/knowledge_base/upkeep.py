@@ -82,11 +82,12 @@ def give_back_room(engine: sa.Engine) -> None:
     raw = engine.raw_connection()  # SQLAlchemy would begin a transaction, in which nothing can be vacuumed
     try:
         raw.cursor().execute("VACUUM")
+        raw.cursor().execute("PRAGMA busy_timeout = 1000")  # running questions keep the log a while longer
         raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.Error as error:
         _log.warning("the catalog keeps its unused room: %s", error)
     finally:
-        raw.close()
+        raw.invalidate()  # closed, with its setting, and not used again
 
 
 def size_on_disk(folder: Path) -> int:

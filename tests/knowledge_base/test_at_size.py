@@ -159,7 +159,7 @@ def test_files_are_read_while_others_are_embedded_within_a_bound(
     for event in base.build():
         if event.kind == "file_progress":
             most = max(most, event.pages - 3 * event.index)
-            assert event.pages <= 3 * (event.index + 1 + len(ahead.open_workers(1))) + 4
+            assert event.pages <= 3 * (event.index + 1 + ahead.readers_for(os.cpu_count() or 1)) + 4
         if event.kind == "file_finished":
             names.append(event.row.path)
     assert most >= 3, "nothing was read ahead"

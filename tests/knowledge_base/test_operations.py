@@ -180,7 +180,25 @@ def test_how_a_file_is_read_is_remembered_and_shared_by_equal_files(
     path.unlink()
     list(base.read_again("twin.pdf", "auto"))
     assert asked[3:] == [("twin.pdf", "auto")]
-    assert base.options().get("twin.pdf") is None
+    assert base.options()["twin.pdf"] == "auto"
+
+
+def test_another_usual_way_of_reading_is_a_change_for_files_without_an_option(
+    base: KnowledgeBase, write: Write, files: Path, tmp_path: Path
+) -> None:
+    write("a.pdf", "Text of the file a.")
+    write("b.pdf", "Text of the file b.")
+    built(base)
+    list(base.read_again("b.pdf", "auto"))
+    base.close()
+    other = KnowledgeBase(files, tmp_path / "chroma_db", HashingEmbedder(), ocr="off")
+    assert {change.path: change.state for change in other.changes()} == {
+        "a.pdf": FileState.CHANGED,
+        "b.pdf": FileState.UNCHANGED,
+    }
+    built(other)
+    assert {change.state for change in other.changes()} == {FileState.UNCHANGED}
+    other.close()
 
 
 def test_a_stored_option_that_was_not_carried_out_is_a_change(
@@ -246,6 +264,7 @@ def test_a_choice_of_many_files_finds_the_best_of_these_however_many_others_are_
     base: KnowledgeBase, write: Write, monkeypatch: pytest.MonkeyPatch, exact: int
 ) -> None:
     monkeypatch.setattr(snapshots, "_EXACT", exact)
+    monkeypatch.setattr(snapshots, "_EXACT_SHARE", 0)
     for number in range(30):
         write(f"near {number}.pdf", f"harvest harvest harvest number {number}")
     write("far.pdf", "A harvest that is told of among many other things in a long sentence about fields.")
