@@ -185,15 +185,19 @@ def _calibrated(folder: Path, evaluator: Evaluator, embedder: Embedder) -> Calib
     return Calibrated(evaluator, found)
 
 
-def ask(house: House, settings: Settings, question: str) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
-    """The source of a turn's events, for `Runtime.start`."""
+def ask(
+    house: House, settings: Settings, question: str, files: tuple[str, ...] = ()
+) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
+    """The source of a turn's events, for `Runtime.start`; `files` limits it to these paths."""
 
     def source(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
-        return answer(house.parts(settings), question, turn_id=job.id, stop=job.stopping)
+        return answer(house.parts(settings), question, turn_id=job.id, stop=job.stopping, files=files)
 
     return source
 
 
-def answer_now(house: House, settings: Settings, question: str, turn_id: str) -> AsyncIterator[TurnEvent]:
+def answer_now(
+    house: House, settings: Settings, question: str, turn_id: str, files: tuple[str, ...] = ()
+) -> AsyncIterator[TurnEvent]:
     """The events of a turn that nobody stops: for the command line and evaluation."""
-    return answer(house.parts(settings), question, turn_id=turn_id, stop=threading.Event())
+    return answer(house.parts(settings), question, turn_id=turn_id, stop=threading.Event(), files=files)

@@ -79,7 +79,7 @@ def chunk(content: str, fingerprint: str, pages: Sequence[PageText]) -> list[Pas
     for section in _merge_tiny(_sections(pages)):
         pieces = list(_pieces(section.units))
         for group in _groups(pieces):
-            strips = tuple(_strip(content, piece) for piece in group)
+            strips = tuple(_strip(f"{content}|{fingerprint}", piece) for piece in group)
             units = [unit for piece in group for unit in piece.units]
             number = len(passages)
             identity = hashlib.sha256(f"{content}|{fingerprint}|{number}".encode()).hexdigest()[:32]
@@ -111,10 +111,10 @@ def embedding_text(heading: str, text: str) -> str:
     return f"{heading}\n{text}" if heading else text
 
 
-def _strip(content: str, piece: Piece) -> Strip:
+def _strip(reading: str, piece: Piece) -> Strip:
     spans = _merge_spans([span for unit in piece.units for span in unit.spans])
     place = ";".join(f"{span.page}:{span.start}-{span.end}" for span in spans)
-    identity = hashlib.sha256(f"{content}|{place}".encode()).hexdigest()[:32]
+    identity = hashlib.sha256(f"{reading}|{place}".encode()).hexdigest()[:32]
     return Strip(id=identity, text=piece.text, spans=spans, starts_line="\n" in piece.units[0].glue)
 
 
