@@ -128,6 +128,7 @@ def _table(process: Process, rows: Sequence[FileRow], t: Texts) -> None:
         on_select="rerun",
         selection_mode="single-cell",
         key=f"library-files-{opened}",
+        placeholder="–",
         alt=t("files_alt"),
     )
     if cells := event.selection.cells:

@@ -30,7 +30,7 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
     if new and not places.in_chat:
         st.switch_page(places.chat)
     kept = {state.CONVERSATION: conversation.id} if conversation else {}
-    with st.container(gap=None, key="places"):
+    with st.container(gap="xsmall", key="places"):
         st.page_link(places.chat, label=t("chat"), icon=":material/forum:", query_params=kept)
         st.page_link(places.library, label=t("knowledge_base"), icon=":material/library_books:", query_params=kept)
     if conversation is not None or not places.in_chat or not overview.empty:

@@ -92,7 +92,7 @@ def draw(
     frame = _frame(image, size, marks, chosen, alt) if image else ""
     kind = "crag-sheet" if image else "crag-sheet crag-sheet-bare"
     listed = f"<div class='crag-sheet-list' role='group' aria-label='{safe.in_html(t('on_this_page'))}'>{items}</div>"
-    st.html(f"<style>{_pointing(keys)}</style><div class='{kind}'>{frame}{listed if items else ''}</div>")
+    st.html(f"<div class='{kind}'>{frame}{listed if items else ''}</div><style>{_pointing(keys)}</style>")
 
 
 def item(keys: Iterable[str], inside: str, kind: str = "") -> str:
@@ -104,23 +104,24 @@ def item(keys: Iterable[str], inside: str, kind: str = "") -> str:
 def _frame(image: bytes, size: tuple[float, float], marks: Sequence[Mark], chosen: str, alt: str) -> str:
     width, height = max(1.0, size[0]), max(1.0, size[1])
     wide = "100%" if chosen == "fit" else f"{width * CSS_PIXELS * int(chosen) / 100:.0f}px"
-    drawn = "".join(_mark(mark) for mark in sorted(marks, key=lambda mark: mark.look == "cited"))
+    drawn = "".join(_mark(mark, width, height) for mark in sorted(marks, key=lambda mark: mark.look == "cited"))
     source = base64.b64encode(image).decode()
     return (
         f"<div class='crag-sheet-frame' tabindex='0' role='group' aria-label='{safe.in_html(alt)}'>"
         f"<div class='crag-sheet-page' style='width:{wide};aspect-ratio:{width:.2f}/{height:.2f}'>"
-        f"<img src='data:image/png;base64,{source}' alt='{safe.in_html(alt)}'>"
-        f"<svg viewBox='0 0 {width:.2f} {height:.2f}' preserveAspectRatio='none'>{drawn}</svg></div></div>"
+        f"<img src='data:image/png;base64,{source}' alt='{safe.in_html(alt)}'>{drawn}</div></div>"
     )
 
 
-def _mark(mark: Mark) -> str:
-    rects = "".join(
-        f"<rect x='{r.x0 - 1:.1f}' y='{r.y0 - 1:.1f}' width='{r.x1 - r.x0 + 2:.1f}' height='{r.y1 - r.y0 + 2:.1f}'/>"
+def _mark(mark: Mark, width: float, height: float) -> str:
+    """Boxes over the image in per cent of it; Streamlit lets no SVG through."""
+    kind = f"crag-mark crag-mark-{mark.look} crag-at-{mark.key}"
+    title = safe.in_html(mark.name)
+    return "".join(
+        f"<i class='{kind}' title='{title}' style='left:{100 * r.x0 / width:.3f}%;top:{100 * r.y0 / height:.3f}%;"
+        f"width:{100 * (r.x1 - r.x0) / width:.3f}%;height:{100 * (r.y1 - r.y0) / height:.3f}%'></i>"
         for r in mark.rects
     )
-    title = f"<title>{safe.in_html(mark.name)}</title>" if mark.name else ""
-    return f"<g class='crag-mark-{mark.look} crag-at-{mark.key}'>{title}{rects}</g>"
 
 
 def _pointing(keys: Sequence[str]) -> str:
