@@ -20,6 +20,7 @@ from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.choosing import near
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
 from crag.knowledge_base.locks import build_lock, hold
+from crag.knowledge_base.pages import Pages
 from crag.knowledge_base.publishing import read_state
 from crag.knowledge_base.records import OcrMode, State, Target
 from crag.knowledge_base.scan import Entry, Hasher, compare, differs, scan
@@ -71,6 +72,8 @@ class KnowledgeBase:
         self._hasher = Hasher()
         self._lock = threading.RLock()
         self._stores: dict[int, _Open] = {}
+        self.pages = Pages(self._files_dir, self._catalog, self._hasher, self.password_of)
+        """What was read of each file, to look at."""
 
     # --- what there is ------------------------------------------------------------------------------------------
 
@@ -89,6 +92,10 @@ class KnowledgeBase:
     def rows(self) -> list[FileRow]:
         """The published files by path; failed ones with their reason."""
         return self._catalog.rows()
+
+    def password_of(self, path: str) -> str | None:
+        """The password that this process was given for a path."""
+        return None
 
     def staged(self) -> int:
         """Finished files of an unfinished build that could be published now."""
@@ -293,6 +300,7 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Closes files; open snapshots end first."""
+        self.pages.close()
         with self._lock:
             for opened in self._stores.values():
                 opened.store.close()

@@ -67,6 +67,14 @@ def scan(folder: Path) -> Scan:
     return Scan(_distinct(sorted(entries, key=lambda entry: entry.path)), sorted(ignored))
 
 
+def find(folder: Path, path: str) -> Entry | None:
+    """The PDF that the catalog calls `path`; None where there is none. Raises KnowledgeBaseError like `scan`."""
+    plain = Path(folder, path)
+    if path.isprintable() and plain.exists() and ".." not in plain.parts:
+        return _entry(plain, path, folder.resolve())
+    return next((entry for entry in scan(folder).entries if entry.path == path), None)  # a name that is no Unicode
+
+
 def _distinct(entries: list[Entry]) -> list[Entry]:
     """Two names that are shown alike, since one of them is no Unicode, must not be taken for one file."""
     seen: set[str] = set()

@@ -51,7 +51,9 @@ class _Worker(SpawnProcess):
                     sys.modules["__main__"] = main
 
 
-class _Context(SpawnContext):
+class WorkerContext(SpawnContext):
+    """For a pool of such processes."""
+
     Process = _Worker
 
 
@@ -111,7 +113,7 @@ class Workers:
         limit = self._timeout * slices
         if self._pool is None:
             self._pool = pebble.ProcessPool(
-                max_workers=1, max_tasks=500, initializer=initialise_worker, context=_Context()
+                max_workers=1, max_tasks=500, initializer=initialise_worker, context=WorkerContext()
             )
         future = self._pool.schedule(function, timeout=limit)
         while not wait([future], timeout=0.1).done:
