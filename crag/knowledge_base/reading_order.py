@@ -16,7 +16,7 @@ from crag.knowledge_base.lines import Line
 
 _PROSE = 20
 """Characters on an average line from which text is prose, not cells of a table; a Chinese one counts double."""
-_GUTTER = 0.7
+_GUTTER = 0.45
 """The least width of the white between columns, in sizes of the font."""
 _NARROW = 0.62
 """A column is at most this share of the region it parts."""
@@ -32,15 +32,13 @@ class Part:
     end: float
     top: float
     bottom: float
-
-    @property
-    def chars(self) -> int:
-        return sum(line.chars for line in self.lines)
+    chars: int
+    rows: int
 
     @property
     def prose(self) -> bool:
         """Whether its lines are long enough for running text."""
-        return self.chars >= _PROSE * len({round(line.top / 4) for line in self.lines})
+        return self.chars >= _PROSE * self.rows
 
 
 def ordered(lines: Sequence[Line]) -> tuple[list[Line], int]:
@@ -91,6 +89,8 @@ def _parts(lines: Sequence[Line]) -> list[Part]:
             max(line.end for line in found),
             min(line.top for line in found),
             max(line.bottom for line in found),
+            sum(line.chars for line in found),
+            len({round(line.top / 4) for line in found}),
         )
         parts.append(Part(found, *extent))
     return parts
@@ -173,7 +173,7 @@ def _gutter(ids: Sequence[int], parts: Sequence[Part]) -> tuple[list[int], list[
 def _are_columns(left: Sequence[int], right: Sequence[int], parts: Sequence[Part]) -> bool:
     """Whether both sides are running text side by side, not cells of a table."""
     for side in (left, right):
-        rows = len({(i, round(line.top / 4)) for i in side for line in parts[i].lines})
+        rows = sum(parts[i].rows for i in side)
         if rows < 3 or sum(parts[i].chars for i in side) < 0.6 * _PROSE * rows:
             return False
     top = max(min(parts[i].top for i in side) for side in (left, right))
@@ -246,7 +246,7 @@ def _side_by_side(a: Line, b: Line) -> bool:
     """Whether two lines that follow each other in the file are prose on one height in two columns."""
     shared = min(a.bottom, b.bottom) - max(a.top, b.top)
     level = shared > 0.5 * min(a.bottom - a.top, b.bottom - b.top)
-    return level and b.start - a.end > _GUTTER * a.size and min(a.chars, b.chars) >= 0.6 * _PROSE
+    return level and b.start - a.end > 0.7 * a.size and min(a.chars, b.chars) >= 0.6 * _PROSE
 
 
 def _fills(gutter: Sequence[tuple[Line, Line]]) -> bool:

@@ -69,13 +69,19 @@ def logical_words(words: Sequence[Word], blocks: Sequence[dict[str, Any]]) -> li
             continue
         for row in _rows(blocks[number].get("lines", ())):
             numbers = {place for place, _ in row}
-            text = "".join(word[4] for word in ours if word[6] in numbers)
+            as_filed = [word for word in ours if word[6] in numbers]
             upright = all(round(line["dir"][0]) == 1 for _, line in row)
-            if upright and is_right_to_left(text):
-                found += _row(number, row)
+            if upright and is_right_to_left("".join(word[4] for word in as_filed)):
+                in_order = _row(number, row)
+                found += in_order if _letters(in_order) == _letters(as_filed) else as_filed
             else:
-                found += [word for word in ours if word[6] in numbers]
+                found += as_filed
     return found
+
+
+def _letters(words: Iterable[Word]) -> list[str]:
+    """What must be the same in any order: nothing may be lost or made up."""
+    return sorted(char for word in words for char in word[4] if char.isalnum())
 
 
 def _rows(lines: Iterable[dict[str, Any]]) -> list[list[tuple[int, dict[str, Any]]]]:
@@ -99,6 +105,8 @@ def _row(block: int, row: Sequence[tuple[int, dict[str, Any]]]) -> list[Word]:
     if not letters:
         return []
     clusters = [c for c in clusters if c.kind != "S" or not _covered(c, letters)]
+    if sum(c.x1 - c.x0 for c in letters) > 1.3 * (letters[0].x1 - letters[-1].x0):
+        return []  # letters stand upon each other: where they stand tells nothing
     height = sorted(c.y1 - c.y0 for c in letters)[len(letters) // 2] or 1.0
     cells = _cells(clusters, height)
     places = [place for place, _ in row]
