@@ -118,15 +118,15 @@ def _set_levels(headings: Sequence[Paragraph], outline: dict[tuple[int, str], in
 
 
 def _title(headings: Sequence[Paragraph], body: float) -> Paragraph | None:
-    """The largest heading of the document's first pages, if it is larger than all after it but two."""
+    """The largest heading of the first page that has one, if no other is as large."""
     first = [heading for heading in headings if heading.page == headings[0].page] if headings else []
     if not first or first[0].page > 2:
         return None
     best = max(first, key=lambda heading: heading.rows[0].main.size)
     size = best.rows[0].main.size
     numbered = _NUMBER.match(best.text + " ")
-    rivals = sum(heading.rows[0].main.size >= 0.97 * size for heading in headings)
-    return best if size >= _LARGER * body and rivals <= 3 and not numbered else None
+    rivals = {_key(heading.text) for heading in headings if heading.rows[0].main.size >= 0.97 * size}
+    return best if size >= _LARGER * body and len(rivals) == 1 and not numbered else None
 
 
 def _rank(heading: Paragraph, outline: dict[tuple[int, str], int]) -> _Rank:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from statistics import median
 
@@ -209,17 +209,19 @@ def _vertical(lines: list[Line]) -> list[Line]:
         else:
             columns.append([glyph])
     found = [line for line in lines if not _is_glyph(line)]
+    columns_found: list[Line] = []
     block = max(line.block for line in lines)
     tiers = _whites(glyphs, size)
     for run in (run for column in columns for run in _runs(column, size, tiers)):
-        if len(run) == 1 and run[0].line.direction == (1, 0):
-            found.append(run[0].line)
-            continue
+        alone = len(run) == 1 and not 0.85 < run[0].line.size / size < 1.15  # of a title across the page
         block += 1
+        if alone or (len(run) == 1 and run[0].line.direction == (1, 0)):
+            found.append(replace(run[0].line, block=block, direction=(1, 0)))
+            continue
         boxes = np.array([glyph.box for glyph in run], np.float32)
         first = run[0].line
-        found.append(make_line([g.word for g in run], boxes, block, first.size, first.bold, (0, 1), False))
-    return found
+        columns_found.append(make_line([g.word for g in run], boxes, block, first.size, first.bold, (0, 1), False))
+    return found + columns_found
 
 
 def _glyphs(lines: Sequence[Line]) -> list[_Glyph]:

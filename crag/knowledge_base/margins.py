@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,13 +17,12 @@ _BAND = 0.12
 """They stand in this share of the page's height, at its top and bottom."""
 _ROWS = 3
 """At most so many rows of the band are looked at, from the edge of the page."""
+_SAME_HEIGHT = 0.012
 _REPEATS = 4
 _FEW = 2
 """Repeats that suffice in a document of two or three pages, for texts that only a margin has."""
-_COUNT = r"(?:\d+|[ivxlc]+|[一二三四五六七八九十百]+)"
-_NUMBER = re.compile(
-    rf"^{_COUNT}\b|\b{_COUNT}$|(?<![\w.,]){_COUNT}(?=\s*(?:/|of|von|de|из)\s*{_COUNT}$)|第\s*{_COUNT}\s*[页頁]"
-)
+_COUNT = r"(?:\d+|[ivxlc]+|[一二三四五六七八九十]+)"
+_NUMBER = re.compile(r"\d+|^[ivxlc]+\b|\b[ivxlc]+$|(?<=第)[一二三四五六七八九十]+(?=\s*[页頁])")
 _PAGE_LABEL = re.compile(
     rf"(?:[-–—\[(|·]\s*)?(?:(?:page|p\.|pg\.?|seite|página|pagina|صفحة|صفحه|עמוד|стр\.?)\s*)?{_COUNT}"
     rf"(?:\s*(?:/|of|von|de|из|sur)\s*{_COUNT})?(?:\s*[-–—\])|·])?"
@@ -48,29 +47,44 @@ def mark_margins(pages: Sequence[tuple[RawPage, list[Row]]]) -> None:
     page that shows a text keeps it, so that nothing written only there is lost; page numbers go everywhere.
     """
     found = [entry for page, rows in pages for entry in _edges(page, rows)]
-    groups: list[list[_Found]] = []
     by_key: dict[str, list[list[_Found]]] = {}
     for entry in found:
-        key = _NUMBER.sub("#", entry.text)
-        for group in by_key.setdefault(key, []):
-            if abs(group[-1].height - entry.height) < 0.012:
+        groups = by_key.setdefault(_NUMBER.sub("#", entry.text), [])
+        for group in groups:
+            if abs(group[-1].height - entry.height) < _SAME_HEIGHT:
                 group.append(entry)
                 break
         else:
-            group = [entry]
-            by_key[key].append(group)
-            groups.append(group)
-    for group in groups:
-        if len({entry.page for entry in group}) < 2:
-            continue
-        if _counts_up(group):
-            marked = group
-        elif _is_running(group, len(pages)):
-            marked = group[1:]
-        else:
-            continue
-        for entry in marked:
-            entry.row.margin = True
+            groups.append([entry])
+    for group in (group for groups in by_key.values() for group in groups):
+        for same, counts in _equal_but_for_counts(group):
+            if len({entry.page for entry in same}) < 2:
+                continue
+            if counts and _PAGE_LABEL.fullmatch(same[0].text):
+                marked = same
+            else:
+                marked = same[1:] if _is_running(same, len(pages)) else []
+            for entry in marked:
+                entry.row.margin = True
+
+
+def _equal_but_for_counts(group: Sequence[_Found]) -> Iterator[tuple[list[_Found], bool]]:
+    """The group parted by its numbers, those that count the pages aside; and whether one of them does."""
+    values = [[_value(text) for text in _NUMBER.findall(entry.text)] for entry in group]
+    counting = []
+    for column in range(len(values[0])):
+        steps = [
+            after[column] - before[column] == b.page - a.page
+            for (before, a), (after, b) in pairwise(zip(values, group, strict=True))
+            if b.page > a.page
+        ]
+        counting.append(bool(steps) and sum(steps) * 4 >= 3 * len(steps))
+    parted: dict[tuple[int, ...], list[_Found]] = {}
+    for entry, numbers in zip(group, values, strict=True):
+        kept = tuple(value for value, counts in zip(numbers, counting, strict=True) if not counts)
+        parted.setdefault(kept, []).append(entry)
+    for same in parted.values():
+        yield same, any(counting)
 
 
 def _edges(page: RawPage, rows: Sequence[Row]) -> list[_Found]:
@@ -100,32 +114,14 @@ def _shown(page: RawPage, row: Row) -> float:
     return {90: x, 180: page.height - y, 270: page.width - x}.get(page.rotation, y)
 
 
-def _counts_up(group: Sequence[_Found]) -> bool:
-    """Whether the texts are page labels that rise with the pages: every one by as much as the pages do."""
-    if not all(_PAGE_LABEL.fullmatch(entry.text) for entry in group):
-        return False
-    values = [(_value(entry.text), entry.page) for entry in group]
-    steps = [
-        after - before == page - last
-        for (before, last), (after, page) in pairwise(values)
-        if before is not None and after is not None
-    ]
-    return bool(steps) and sum(steps) * 4 >= 3 * len(steps)
-
-
-def _value(text: str) -> int | None:
-    """The first number of a page label, in digits, Roman or Chinese ones; None where there is none."""
-    digits = re.search(r"\d+", text)
-    if digits:
-        return int(digits.group())
-    chinese = re.search(r"[一二三四五六七八九十]+", text)
-    if chinese:
-        return _chinese(chinese.group())
-    roman = re.search(r"\b[ivxlc]+\b", text)
-    if roman is None:
-        return None
-    parts = [_ROMAN[char] for char in roman.group()]
-    return sum(-part if part < max(parts[i:]) else part for i, part in enumerate(parts))
+def _value(number: str) -> int:
+    """A number in digits, Roman or Chinese ones."""
+    if number.isdecimal():
+        return int(number)
+    if number[0] in _ROMAN:
+        parts = [_ROMAN[char] for char in number]
+        return sum(-part if part < max(parts[i:]) else part for i, part in enumerate(parts))
+    return _chinese(number)
 
 
 def _chinese(text: str) -> int:
@@ -136,8 +132,7 @@ def _chinese(text: str) -> int:
 
 def _is_running(group: Sequence[_Found], pages: int) -> bool:
     """Whether a text with letters, or a number that stays the same, is a running header or footer."""
-    key = _NUMBER.sub("#", group[0].text)
-    letters = any(char.isalpha() for char in key)
+    letters = any(char.isalpha() for char in group[0].text)
     if not letters and len({entry.text for entry in group}) > 1:
         return False  # numbers that do not count up are data
     if len(group) >= _REPEATS:

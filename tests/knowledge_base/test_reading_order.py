@@ -15,10 +15,10 @@ from crag.knowledge_base.page_text import PageText, compose
 from crag.knowledge_base.paragraphs import Kind
 from crag.knowledge_base.pdf_loader import read_head, read_pages
 
-WORDS = (
+NAMES = (
     "harvest winter committee report letter machine valve pressure garden river season member answer question "
     "paper engine signal bridge window market bread salt copper iron wheat barley wool linen timber stone"
-).split()  # noqa: SIM905
+)
 
 
 def pages_of(path: Path) -> list[PageText]:
@@ -33,7 +33,7 @@ def prose(seed: int, lines: int, width: int = 40) -> list[str]:
     for number in range(lines):
         line = f"{seed}x{number}"
         while len(line) < width - 8:
-            line += " " + source.choice(WORDS)
+            line += " " + source.choice(NAMES.split())
         found.append(line)
     return found
 
