@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from crag.knowledge_base.clean import is_unspaced
 from crag.knowledge_base.paragraphs import NUMBERED, Kind, Paragraph, is_bullet
@@ -15,6 +16,11 @@ _LARGER = 1.15
 _REPEATED = 4
 """A text that would head so many sections is a label or a running head."""
 _LABEL = 60
+_RIVALS = 5
+_CONTENTS = re.compile(
+    r"(?:table of )?contents?|index|inhalt(?:sverzeichnis)?|sommaire|índice|目\s*[录錄次]|목\s*차", re.I
+)
+_BLANK = re.compile(r"page (?:is |was )?(?:intentionally |deliberately )?(?:left )?blank|[此本]页.{0,4}空白", re.I)
 _NUMBER = re.compile(
     r"(?:(?:appendix|anhang|annexe?|chapter|part|section)\s+)?((?:\d{1,3}|[A-Z])(?:\.\d{1,3})*)\.?\s", re.I
 )
@@ -65,7 +71,7 @@ def _body(paragraphs: Sequence[Paragraph]) -> tuple[float, bool]:
         for row in paragraph.rows:
             length = len(row.text)
             sizes[round(row.main.size)] += length
-            weights[row.main.bold] += length
+            weights[row.bold] += length
     return (sizes.most_common(1)[0][0] if sizes else 0.0), weights[False] >= weights[True]
 
 
@@ -79,26 +85,20 @@ def _heads(paragraph: Paragraph, body: float, light: bool, titles: Collection[tu
     if is_bullet(text.split()[0]) or beside:
         return False  # an item of a list, a cell of a table
     labelled = ": " in text and not NUMBERED.fullmatch(text.split()[0])  # "Answer: yes" is no title
-    bold = main.bold and light and len(paragraph.rows) == 1 and len(text) <= 80 and not labelled
+    bold = paragraph.rows[0].bold and light and len(paragraph.rows) == 1 and len(text) <= 80 and not labelled
     return main.size >= _LARGER * body or bold
 
 
 def _beside_others(paragraphs: Sequence[Paragraph]) -> set[int]:
-    """Identities of short paragraphs that have another short one of their size on the same height: cells."""
-    short: dict[int, list[Paragraph]] = {}
-    for paragraph in paragraphs:
-        if len(paragraph.rows) == 1 and len(paragraph.text) <= _LABEL and paragraph.kind == Kind.TEXT:
-            short.setdefault(paragraph.page, []).append(paragraph)
+    """Identities of short paragraphs read just before or after another one on their height: cells of a table."""
     found: set[int] = set()
-    for group in short.values():
-        group.sort(key=lambda paragraph: paragraph.rows[0].main.top)
-        for position, a in enumerate(group):
-            for b in group[position + 1 : position + 6]:
-                one, two = a.rows[0].main, b.rows[0].main
-                shared = min(one.bottom, two.bottom) - max(one.top, two.top)
-                same = one.direction == two.direction and 0.9 < one.size / two.size < 1.1
-                if same and shared > 0.6 * min(one.bottom - one.top, two.bottom - two.top):
-                    found |= {id(a), id(b)}
+    for a, b in pairwise(paragraphs):
+        one, two = a.rows[0].main, b.rows[0].main
+        short = all(len(p.rows) == 1 and len(p.text) <= _LABEL and p.kind == Kind.TEXT for p in (a, b))
+        same = a.page == b.page and one.direction == two.direction and 0.9 < one.size / two.size < 1.1
+        shared = min(one.bottom, two.bottom) - max(one.top, two.top)
+        if short and same and shared > 0.6 * min(one.bottom - one.top, two.bottom - two.top):
+            found |= {id(a), id(b)}
     return found
 
 
@@ -113,20 +113,23 @@ def _set_levels(headings: Sequence[Paragraph], outline: dict[tuple[int, str], in
         rank = _rank(heading, outline)
         while stack and not _outranks(stack[-1], rank):
             stack.pop()
-        stack.append(rank)
-        heading.level = len(stack)
+        heading.level = len(stack) + 1
+        if not _CONTENTS.fullmatch(heading.text):  # nothing stands below a list of contents
+            stack.append(rank)
 
 
 def _title(headings: Sequence[Paragraph], body: float) -> Paragraph | None:
-    """The largest heading of the first page that has one, if no other is as large."""
+    """The largest heading of the first page that has one, if no other there is as large and few elsewhere."""
     first = [heading for heading in headings if heading.page == headings[0].page] if headings else []
     if not first or first[0].page > 2:
         return None
     best = max(first, key=lambda heading: heading.rows[0].main.size)
     size = best.rows[0].main.size
     numbered = _NUMBER.match(best.text + " ")
-    rivals = {_key(heading.text) for heading in headings if heading.rows[0].main.size >= 0.97 * size}
-    return best if size >= _LARGER * body and len(rivals) == 1 and not numbered else None
+    as_large = [heading for heading in headings if heading.rows[0].main.size >= 0.97 * size]
+    alone = len({_key(heading.text) for heading in as_large if heading.page == best.page}) == 1
+    few = len({_key(heading.text) for heading in as_large}) <= _RIVALS
+    return best if size >= _LARGER * body and alone and few and not numbered else None
 
 
 def _rank(heading: Paragraph, outline: dict[tuple[int, str], int]) -> _Rank:
@@ -158,6 +161,7 @@ def _may_head(text: str) -> bool:
         not data
         and letters >= 2
         and letters * 2 >= len(text)
+        and not _BLANK.search(text)
         and len(text) <= limit
         and text[-1] not in ".,;:。，；、："
     )

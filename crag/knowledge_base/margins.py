@@ -17,7 +17,7 @@ _BAND = 0.12
 """They stand in this share of the page's height, at its top and bottom."""
 _ROWS = 3
 """At most so many rows of the band are looked at, from the edge of the page."""
-_SAME_HEIGHT = 0.012
+_SAME_HEIGHT, _SAME_ROW = 0.012, 0.004
 _REPEATS = 4
 _FEW = 2
 """Repeats that suffice in a document of two or three pages, for texts that only a margin has."""
@@ -47,6 +47,7 @@ def mark_margins(pages: Sequence[tuple[RawPage, list[Row]]]) -> None:
     page that shows a text keeps it, so that nothing written only there is lost; page numbers go everywhere.
     """
     found = [entry for page, rows in pages for entry in _edges(page, rows)]
+    repeating: set[int] = set()
     by_key: dict[str, list[list[_Found]]] = {}
     for entry in found:
         groups = by_key.setdefault(_NUMBER.sub("#", entry.text), [])
@@ -64,8 +65,22 @@ def mark_margins(pages: Sequence[tuple[RawPage, list[Row]]]) -> None:
                 marked = same
             else:
                 marked = same[1:] if _is_running(same, len(pages)) else []
+            repeating |= {id(entry.row) for entry in same} if marked else set()
             for entry in marked:
                 entry.row.margin = True
+    _spare_cells(found, repeating)
+
+
+def _spare_cells(found: Sequence[_Found], repeating: set[int]) -> None:
+    """What stands beside text that does not repeat is a cell of a table or a line of text: it stays."""
+    by_page: dict[int, list[_Found]] = {}
+    for entry in found:
+        by_page.setdefault(entry.page, []).append(entry)
+    for entries in by_page.values():
+        for entry in entries:
+            beside = (other for other in entries if abs(other.height - entry.height) < _SAME_ROW)
+            if any(id(other.row) not in repeating for other in beside):
+                entry.row.margin = False
 
 
 def _equal_but_for_counts(group: Sequence[_Found]) -> Iterator[tuple[list[_Found], bool]]:

@@ -53,6 +53,11 @@ class Row:
         return self.end - self.start
 
     @property
+    def bold(self) -> bool:
+        """Whether all of it is bold: a bold lead-in belongs to the sentence behind it."""
+        return all(line.bold for line in self.lines)
+
+    @property
     def main(self) -> Line:
         """The line that holds most of its text: it speaks for size and weight."""
         return max(self.lines, key=lambda line: sum(map(len, line.words)))
@@ -123,7 +128,7 @@ def _joins(paragraph: Paragraph, row: Row, edges: dict[int, float]) -> bool:
     """Whether `row` goes on with the paragraph that ends just above it on the same page."""
     last = paragraph.rows[-1]
     a, b = last.main, row.main
-    if a.direction != b.direction or not 0.88 < b.size / a.size < 1.14 or a.bold != b.bold:
+    if a.direction != b.direction or not 0.88 < b.size / a.size < 1.14 or last.bold != row.bold:
         return False
     if is_item(row, last):
         return False
@@ -162,7 +167,7 @@ def may_continue(before: Paragraph, after: Paragraph) -> bool:
     """Whether `after`, in another column or on the next page, goes on with the unfinished sentence of `before`."""
     last, row = before.rows[-1], after.rows[0]
     a, b = last.main, row.main
-    if not 0.94 < b.size / a.size < 1.06 or a.bold != b.bold or a.direction != b.direction or is_item(row):
+    if not 0.94 < b.size / a.size < 1.06 or last.bold != row.bold or a.direction != b.direction or is_item(row):
         return False
     if _FINISHED.search(last.words[-1]):
         return False

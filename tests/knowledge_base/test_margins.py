@@ -99,6 +99,12 @@ def test_numbers_that_do_not_count_pages_stay_in(tmp_path: Path) -> None:
     assert margins(tmp_path, 6, lambda number: [(300, 40, str(amounts[number - 1]))]) == [[]] * 6
 
 
+def test_equal_cells_at_the_foot_of_many_pages_stay_in(tmp_path: Path) -> None:
+    names = ("Miller", "Baker", "Smith", "Fisher", "Weaver", "Carter")
+    rows = margins(tmp_path, 6, lambda number: [(72, 800, names[number - 1]), (300, 800, "Layoff permanent")])
+    assert rows == [[]] * 6
+
+
 def test_headers_of_pages_on_their_side_are_known_by_where_the_reader_sees_them(tmp_path: Path) -> None:
     document = pymupdf.open()
     for number in range(6):
