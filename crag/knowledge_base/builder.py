@@ -24,6 +24,8 @@ from crag.events import (
 from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.chunker import CHUNKER_VERSION, embedding_text
 from crag.knowledge_base.generation import Generation
+from crag.knowledge_base.health import OcrMode
+from crag.knowledge_base.ocr import OCR_VERSION
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.pdf_loader import PARSER_VERSION
 from crag.knowledge_base.records import Reading, State, Target, Vectors
@@ -39,7 +41,7 @@ BATCH = 16
 
 def index_fingerprint(embedder: Embedder) -> str:
     """What the index was made with: vectors, pages and passages of different fingerprints do not mix."""
-    return f"{embedder.fingerprint}|{PARSER_VERSION}|{CHUNKER_VERSION}"
+    return f"{embedder.fingerprint}|{PARSER_VERSION}|{OCR_VERSION}|{CHUNKER_VERSION}"
 
 
 @dataclass
@@ -52,6 +54,8 @@ class Builder:
     embedder: Embedder
     hasher: Hasher
     parse_timeout: float
+    ocr: OcrMode
+    ocr_cache: Path
     store: Callable[[int, bool], VectorStore]
     published: Callable[[State], None]
     cancel: threading.Event
@@ -74,7 +78,7 @@ class Builder:
             try:
                 store = self.index.prepare(state)
                 targets: list[Target] = []
-                with Workers(self.parse_timeout) as workers:
+                with Workers(self.parse_timeout, self.ocr_cache) as workers:
                     for index, entry in enumerate(entries, 1):
                         target = yield from self._file(entry, index, len(entries), store, workers)
                         targets.append(target)
@@ -170,7 +174,7 @@ class Builder:
         pages: list[PageText] = []
         passages: list[Passage] = []
         try:
-            steps = workers.read(entry.real, sha256, self.fingerprint, self.cancel)
+            steps = workers.read(entry.real, sha256, self.fingerprint, self.cancel, self.ocr)
             while True:
                 try:
                     done, total = next(steps)

@@ -98,7 +98,10 @@ def lines_of(page: RawPage) -> list[Line]:
     """The page's lines with cleaned words; words printed twice at one place (fake bold) are kept once."""
     seen: set[tuple[str, int, int]] = set()
     lines = []
+    straight = page.boxes if page.straight is None else page.straight
     for raw in page.lines:
+        if raw.unmapped:
+            continue
         kept: list[int] = []
         words: list[str] = []
         for position in range(raw.start, raw.end):
@@ -112,13 +115,13 @@ def lines_of(page: RawPage) -> list[Line]:
             if word:
                 seen.add((word, x, y))
         if words:
-            lines.append(_line(raw, words, page.boxes[kept]))
+            lines.append(_line(raw, words, page.boxes[kept], straight[kept]))
     return lines
 
 
-def _line(raw: RawLine, words: list[str], boxes: npt.NDArray[np.float32]) -> Line:
+def _line(raw: RawLine, words: list[str], boxes: npt.NDArray[np.float32], straight: npt.NDArray[np.float32]) -> Line:
     dx, dy = (round(part) for part in raw.direction)
-    x0, y0, x1, y1 = (float(v) for v in (*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0)))
+    x0, y0, x1, y1 = (float(v) for v in (*straight[:, :2].min(axis=0), *straight[:, 2:].max(axis=0)))
     if dx < 0:
         extent = (-x1, -x0, -y1, -y0)
     elif dy > 0:

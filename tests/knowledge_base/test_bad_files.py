@@ -54,7 +54,7 @@ def hostile(files: Path) -> dict[str, str]:
         "html.pdf": "not a PDF",
         "cut.pdf": "damaged",
         "locked.pdf": "password",
-        "scan.pdf": "no text layer: 2 pages are images; OCR is needed",
+        "scan.pdf": "OCR found no text on pages 1-2",
         "blank.pdf": "holds no text",
         "folder.pdf": "folder, not a file",
         "nowhere.pdf": "leads nowhere",
@@ -96,7 +96,7 @@ def test_pages_without_text_are_named_in_a_warning(base: KnowledgeBase, files: P
     (row,) = base.rows()
     assert row.error is None
     assert row.warnings == (
-        "No text on pages 2, 4 (images): not indexed, OCR is needed.",
+        "Pages 2, 4 have no text and OCR found none.",
         "No text on page 3.",
     )
 
