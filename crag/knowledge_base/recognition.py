@@ -73,6 +73,7 @@ def _engine() -> Any:
             "Global.log_level": "critical",
             "Global.use_cls": False,  # it turns upright lines; orientation is decided for the whole page
             "Global.text_score": 0.0,
+            "Det.box_thresh": 0.3,  # at its default of 0.5 a page with a single line may seem empty
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             "Rec.rec_batch_num": 1,
@@ -191,9 +192,11 @@ def _turns(picture: Picture, lines: Sequence[OcrLine]) -> int:
 
 
 def confidence(lines: Sequence[OcrLine]) -> float:
-    """Mean score of the lines, long ones counting more; 0 without lines."""
-    length = sum(len(line.text) for line in lines)
-    return sum(line.score * len(line.text) for line in lines) / length if length else 0.0
+    """Mean score, [0, 1], by the length of the lines on the page: of a script that the model does not know it makes a
+    few signs from a long line. 0 without lines."""
+    lengths = [_sides(line.quad)[0] for line in lines]
+    weighed = sum(line.score * length for line, length in zip(lines, lengths, strict=True))
+    return weighed / sum(lengths) if lengths else 0.0
 
 
 def _recognised(crop: Picture) -> tuple[str, float]:

@@ -67,7 +67,7 @@ def _refusal(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> Pdf
             "add a copy with a text layer."
         )
     if nothing := by_reading.get(Reading.NOTHING):
-        return PdfError(f"It has no text layer, and OCR found no text on {_numbers(nothing)}.")
+        return PdfError(f"It has no text layer, and OCR found no text on {_numbers(nothing)} ({_SCRIPTS}).")
     return PdfError(f"It holds no text: {_pages(len(pages), 'is empty', 'are empty')}.")
 
 
