@@ -28,7 +28,10 @@ class Settings(BaseSettings):
     files_dir: Path = Field(ROOT / "Files", description="Folder with your PDFs (subfolders included).")
     chroma_dir: Path = Field(ROOT / "chroma_db", description="Folder of the index: vectors, lexical index, catalog.")
     data_dir: Path = Field(ROOT / ".crag", description="Folder of your own things: corrected grades, calibrations.")
-    cache_dir: Path = Field(default_factory=_cache_home, description="Folder of the converted embedding model.")
+    cache_dir: Path = Field(
+        default_factory=_cache_home,
+        description="Folder of the converted embedding model and of what OCR read (at most 500 MB).",
+    )
 
     embedding_provider: Literal["embedded"] = Field("embedded", description="Who makes the vectors.")
     llm_provider: Literal["embedded"] = Field("embedded", description="Who writes the answer: `embedded` quotes.")
@@ -70,6 +73,9 @@ class Settings(BaseSettings):
     )
     parse_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
         60.0, description="Seconds that reading a slice of a PDF (8 pages) may take before the file is given up."
+    )
+    ocr: Literal["off", "auto", "force"] = Field(
+        "auto", description="Pages read from their pictures: none, those without usable text, or all."
     )
     max_upload_mb: Annotated[int, Field(ge=1, le=2000)] = Field(200, description="Largest PDF that can be uploaded.")
     threads: Annotated[int, Field(ge=0, le=64)] = Field(0, description="Threads of the embedding engine; 0: all cores.")

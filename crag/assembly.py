@@ -129,6 +129,8 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         settings.chroma_dir,
         loaded.embedder,
         parse_timeout=settings.parse_timeout,
+        ocr=settings.ocr,
+        ocr_cache=settings.cache_dir / "ocr",
         notice=loaded.notice,
     )
     evaluator: Evaluator

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 from config import Settings
@@ -32,7 +33,7 @@ class Finding:
 
 def examine(settings: Settings) -> list[Finding]:
     """Looks at everything a question needs, in the order in which it is needed. Never raises."""
-    findings = [*_python(), *_packages(), *_folders(settings), *_web(settings)]
+    findings = [*_python(), *_packages(), *_folders(settings), *_ocr(settings), *_web(settings)]
     try:
         house = open_house(settings)
     except Exception as error:  # whatever is broken is what was asked for
@@ -95,6 +96,17 @@ def _folders(settings: Settings) -> Iterator[Finding]:
 def _nearest(folder: Path) -> Path:
     """The folder itself, or the nearest parent that exists, in which it would be created."""
     return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+
+
+def _ocr(settings: Settings) -> Iterator[Finding]:
+    """Whether scans can be read; the engine is looked for, not loaded."""
+    if settings.ocr == "off":
+        yield Finding("OCR", True, "off by CRAG_OCR=off: pages without a text layer are named and left out")
+    elif missing := [name for name in ("rapidocr", "cv2") if find_spec(name) is None]:
+        yield Finding("OCR", False, f"{', '.join(missing)} missing: run `pip install -r requirements.txt`.")
+    else:
+        what = "every page" if settings.ocr == "force" else "pages without usable text"
+        yield Finding("OCR", True, f"rapidocr {version('rapidocr')} reads {what}, kept in {settings.cache_dir / 'ocr'}")
 
 
 def _web(settings: Settings) -> Iterator[Finding]:

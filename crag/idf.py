@@ -63,6 +63,11 @@ def idf(word: str) -> float:
     return max(0.0, table.get(word, unseen_zh if is_cjk(word) else unseen_en))
 
 
+def is_known(word: str) -> bool:
+    """Whether a cut word or bigram stands in the table; stop words do."""
+    return word in _table()[0] or word in STOP_WORDS
+
+
 def cut(token: str) -> str:
     """The compared form of a token: words to 6 letters, bigrams and numbers whole."""
     if token.isascii():

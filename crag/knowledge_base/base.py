@@ -19,10 +19,11 @@ from crag.knowledge_base.builder import Builder, index_fingerprint
 from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.choosing import near
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
+from crag.knowledge_base.health import OcrMode
 from crag.knowledge_base.locks import build_lock, hold
 from crag.knowledge_base.pages import Pages
 from crag.knowledge_base.publishing import read_state
-from crag.knowledge_base.records import OcrMode, State, Target
+from crag.knowledge_base.records import State, Target
 from crag.knowledge_base.scan import Entry, Hasher, compare, differs, scan
 from crag.knowledge_base.snapshot import Snapshot, live_passages
 from crag.knowledge_base.upkeep import size_on_disk
@@ -56,17 +57,20 @@ class KnowledgeBase:
         *,
         parse_timeout: float = 60.0,
         ocr: OcrMode = "auto",
+        ocr_cache: Path | None = None,
         notice: str | None = None,
     ) -> None:
         """`parse_timeout` is in seconds, for each slice of 8 pages; `notice` tells why the engine is not the usual.
 
-        `ocr` holds for files without an option of their own.
+        `ocr` holds for files without an option of their own; `ocr_cache` is where what it read is kept (in `chroma_dir`
+        unless given).
         """
         self._files_dir = Path(files_dir)
         self._chroma_dir = Path(chroma_dir)
         self._embedder = embedder
         self._parse_timeout = parse_timeout
         self._ocr = ocr
+        self._ocr_cache = ocr_cache or self._chroma_dir / "ocr"
         self._notice = notice
         self._catalog = Catalog(self._chroma_dir / "catalog.db")
         self._hasher = Hasher()
@@ -202,6 +206,7 @@ class KnowledgeBase:
             self._embedder,
             self._hasher,
             self._parse_timeout,
+            self._ocr_cache,
             self._writable,
             self._published,
             cancel,

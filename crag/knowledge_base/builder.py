@@ -27,11 +27,13 @@ from crag.knowledge_base.ahead import Coming, Outcome, ReadAhead, open_workers
 from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.chunker import CHUNKER_VERSION
 from crag.knowledge_base.generation import Generation
+from crag.knowledge_base.health import OcrMode
+from crag.knowledge_base.ocr import OCR_VERSION
 from crag.knowledge_base.pace import Pace
 from crag.knowledge_base.passage_vectors import batches, vectors_of
 from crag.knowledge_base.pdf_loader import PARSER_VERSION
 from crag.knowledge_base.plan import Order, Plan, wanted
-from crag.knowledge_base.records import OcrMode, Reading, State, Target
+from crag.knowledge_base.records import Reading, State, Target
 from crag.knowledge_base.scan import CancelledScanError, Entry, Hasher, compare, scan
 from crag.knowledge_base.telling import Place, progress, row_of, told_of
 from crag.knowledge_base.vector_store import VectorStore
@@ -40,7 +42,7 @@ from crag.knowledge_base.workers import CancelledError, TransientPdfError, Worke
 
 def index_fingerprint(embedder: Embedder) -> str:
     """What the index was made with: vectors, pages and passages of different fingerprints do not mix."""
-    return f"{embedder.fingerprint}|{PARSER_VERSION}|{CHUNKER_VERSION}"
+    return f"{embedder.fingerprint}|{PARSER_VERSION}|{OCR_VERSION}|{CHUNKER_VERSION}"
 
 
 @dataclass
@@ -53,6 +55,7 @@ class Builder:
     embedder: Embedder
     hasher: Hasher
     parse_timeout: float
+    ocr_cache: Path
     store: Callable[[int, bool], VectorStore]
     published: Callable[[State], None]
     cancel: threading.Event
@@ -194,7 +197,7 @@ class Builder:
         unchanged = {change.path for change in changes if change.state is FileState.UNCHANGED}
         self.pace = Pace(bytes_left=sum(entry.size for entry in entries if entry.path not in unchanged))
         targets = []
-        workers = open_workers(lambda: Workers(self.parse_timeout))
+        workers = open_workers(lambda: Workers(self.parse_timeout, self.ocr_cache))
         with ReadAhead(entries, plan, self.hasher, self.pace, workers) as ahead:
             for coming in ahead.coming:
                 target = yield from self._file(coming, len(entries), ahead, store)

@@ -1,11 +1,11 @@
-"""Characters: what of a PDF's text is kept, how line ends are joined, and whether a text layer can be read at all."""
+"""Characters: what of a PDF's text is kept, and how line ends are joined."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
 from crag.text import is_cjk
@@ -15,7 +15,7 @@ _WIDE_KEPT = frozenset("！（），．：；？～［］｛｝｜＂＇")
 """Full-width punctuation is how Chinese is written; only letters, digits and signs become narrow."""
 _JOINERS = "\u200c\u200d"
 _LEADERS = re.compile(r"(?:[.·‧․⋅_…⋯‥]\s?){4,}|[⋯…]{2,}")
-_LEADER_CHARS = frozenset(".·‧․⋅_…⋯‥-–—")
+LEADER_CHARS = frozenset(".·‧․⋅_…⋯‥-–—")
 _HYPHENS = "-\u2010\u2011\u00ad"
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)+")
@@ -56,44 +56,7 @@ def clean_word(word: str) -> str:
 
 def is_leader(word: str) -> bool:
     """Whether the word only leads the eye to a page number, as in a table of contents."""
-    return all(char in _LEADER_CHARS for char in word)
-
-
-def unreadable(words: Iterable[str]) -> float:
-    """Share of characters that carry no meaning: controls, private use, unassigned, U+FFFD; [0, 1]."""
-    counts = Counter("".join(words))
-    total = sum(counts.values())
-    bad = sum(n for char, n in counts.items() if _is_bad(char))
-    return bad / total if total else 0.0
-
-
-def _is_bad(char: str) -> bool:
-    return char == "\ufffd" or (unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\t\n\r")
-
-
-def is_garbled(words: Collection[str]) -> bool:
-    """Whether the text layer is noise: a tenth unreadable, letters shifted by a byte, or a jumble of scripts."""
-    text = "".join(words)
-    if not text:
-        return False
-    if unreadable(words) > 0.1:
-        return True
-    signs = [char for char in text if char not in _LEADER_CHARS]
-    if len(signs) >= 100 and sum(char.isalnum() or not char.isascii() for char in signs) < 0.4 * len(signs):
-        return True  # codes of a font without a character map: mostly punctuation
-    foreign = [char for char in text if ord(char) > 0xFF and not char.isspace()]
-    if len(foreign) >= 10 and sum(ord(char) & 0xFF == 0 for char in foreign) > 0.6 * len(foreign):
-        return True  # "M" read as U+4D00: UTF-16 with its bytes swapped
-    letters = [char for char in text if char.isalpha()]
-    scripts = Counter(map(_script, letters))
-    large = [name for name, n in scripts.items() if n >= 0.01 * len(letters)]
-    return len(letters) >= 40 and len(large) >= 4 and scripts["RARE"] >= 0.05 * len(letters)
-
-
-def _script(char: str) -> str:
-    if "\u0180" <= char <= "\u02ff":
-        return "RARE"  # Latin Extended-B, phonetic and modifier letters
-    return unicodedata.name(char, "?").split()[0].split("-")[0]
+    return all(char in LEADER_CHARS for char in word)
 
 
 def vocabulary(texts: Iterable[str]) -> Counter[str]:

@@ -56,10 +56,18 @@ def extent(box: Sequence[float], direction: tuple[int, int], rtl: bool) -> tuple
 
 
 def make_line(
-    words: list[str], boxes: Boxes, block: int, size: float, bold: bool, direction: tuple[int, int], rtl: bool
+    words: list[str],
+    boxes: Boxes,
+    block: int,
+    size: float,
+    bold: bool,
+    direction: tuple[int, int],
+    rtl: bool,
+    laid: Boxes | None = None,
 ) -> Line:
-    """A line over its words' boxes; `size` 0 takes its height."""
-    whole = (*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0))
+    """A line over its words' boxes; `size` 0 takes its height. `laid` are the boxes as on a page that lies straight."""
+    places = boxes if laid is None else laid
+    whole = (*places[:, :2].min(axis=0), *places[:, 2:].max(axis=0))
     start, end, top, bottom = extent(whole, direction, rtl)
     chars = sum(map(_width, words))
     size = max(size or bottom - top, 1.0)
@@ -73,10 +81,13 @@ def _width(word: str) -> int:
 def lines_of(page: RawPage) -> list[Line]:
     """The page's lines in file order; words printed twice at one place (fake bold) are kept once."""
     cleaned = [clean_word(word) for word in page.words]
-    copies = _copies(cleaned, page.boxes)
+    straight = page.boxes if page.straight is None else page.straight
+    copies = _copies(cleaned, straight)
     rtl = is_right_to_left("".join(page.words))
     lines = []
     for raw in page.lines:
+        if raw.unmapped:
+            continue
         kept: list[int] = []
         for position in range(raw.start, raw.end):
             word = cleaned[position]
@@ -86,7 +97,7 @@ def lines_of(page: RawPage) -> list[Line]:
         if kept:
             words, boxes = _drawn_together([cleaned[i] for i in kept], page.boxes[kept], raw.size)
             dx, dy = (round(part) for part in raw.direction)
-            lines.append(make_line(words, boxes, raw.block, raw.size, raw.bold, (dx, dy), rtl))
+            lines.append(make_line(words, boxes, raw.block, raw.size, raw.bold, (dx, dy), rtl, straight[kept]))
     return _vertical(lines)
 
 

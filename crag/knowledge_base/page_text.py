@@ -10,8 +10,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from crag.knowledge_base.clean import is_garbled, is_unspaced, joint, unreadable, vocabulary
+from crag.knowledge_base.clean import is_unspaced, joint, vocabulary
 from crag.knowledge_base.headings import Outline, mark_headings
+from crag.knowledge_base.health import GARBLED, garble_of, health_of
 from crag.knowledge_base.lines import Line, extent, lines_of
 from crag.knowledge_base.margins import mark_margins
 from crag.knowledge_base.paragraphs import (
@@ -25,8 +26,6 @@ from crag.knowledge_base.paragraphs import (
 from crag.knowledge_base.pdf_loader import RawPage
 from crag.knowledge_base.reading_order import ordered
 from crag.schema import Frozen
-
-HEALTHY, EMPTY, IMAGE, GARBLED, DOUBTFUL = "text", "empty", "image", "garbled", "doubtful"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,9 @@ class PageFacts(Frozen):
     images: float = 0.0
     """Share of the page covered by images, [0, 1]."""
     ocr: bool = False
-    """Whether its text was read from its picture."""
+    """Whether text of it was read from its picture."""
+    reading: str = ""
+    """What came of OCR, see `health.Reading`; "" where it was not needed."""
     tables: int = 0
     columns: int = 1
     notes: tuple[str, ...] = ()
@@ -76,18 +77,6 @@ class PageText:
     health: str
     """text, doubtful (some characters unreadable), empty, image (no text, needs OCR) or garbled (needs OCR)."""
     facts: PageFacts = field(default_factory=PageFacts)
-
-
-def health_of(page: RawPage) -> str:
-    """How far the page's text layer can be trusted."""
-    readable = sum(char.isalnum() for word in page.words for char in word)
-    if page.images > 0.05 and readable < 20:
-        return IMAGE
-    if is_garbled(page.words):
-        return GARBLED
-    if not readable:
-        return EMPTY
-    return DOUBTFUL if unreadable(page.words) > 0.02 else HEALTHY
 
 
 def compose(pages: Sequence[RawPage], outline: Outline = ()) -> list[PageText]:
@@ -182,10 +171,12 @@ def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: di
         health,
         PageFacts(
             chars=length,
-            garble=round(unreadable(page.words), 4),
+            garble=round(garble_of(page), 4),
             images=round(page.images, 4),
             ocr=page.ocr,
             columns=columns,
+            reading=page.reading,
+            notes=(page.failure,) if page.failure else (),
         ),
     )
 
@@ -208,7 +199,7 @@ def _touch(last: tuple[str, Line, float], word: str, line: Line, start: float) -
     if not (is_unspaced(before[-1]) or is_unspaced(word[0])):
         return False
     gap = start - end
-    if other is not line and gap < 0.3 * line.size:
+    if gap < (0.1 if other is line else 0.3) * line.size:
         return True
     single = len(before) == len(word) == 1 and is_unspaced(before) and is_unspaced(word)
     return single and gap < 1.2 * line.size

@@ -27,6 +27,10 @@ SLICE = 8
 
 _MEMORY_LIMIT = 4 << 30
 _LITTLE_TEXT = 20
+_DRAWN = 16 | 32 | 64
+"""Of `char_flags`: filled, stroked, used as a clip."""
+_GLYPH_NUMBERS = 128 | 256
+"""Of `char_flags`: the character is the number of its CID or glyph."""
 _PLEASE_WAIT = re.compile(r"please wait.{0,40}if this message is not eventually replaced", re.IGNORECASE | re.DOTALL)
 
 
@@ -41,6 +45,8 @@ class RawLine(NamedTuple):
     bold: bool
     direction: tuple[float, float]
     """Unit vector of the writing direction in the unrotated page; (1, 0) is left to right."""
+    unmapped: bool = False
+    """Whether most of its characters are glyph numbers, for want of a character map: noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +63,30 @@ class RawPage:
     """x0, y0, x1, y1 of each word, shape (words, 4)."""
     lines: list[RawLine]
     images: float
-    """Share of the page covered by images, [0, 1]; measured only where there is little text."""
+    """Share of the page covered by images, [0, 1]."""
     ocr: bool = False
-    """Whether the words were read from the page's picture."""
+    """Whether words were read from the page's picture."""
+    hidden: float = 0.0
+    """Share of the characters that are not drawn (the text layer of a scan), [0, 1]."""
+    reading: str = ""
+    """What came of OCR, see `health.Reading`; "" where it was not needed."""
+    failure: str = ""
+    """Why OCR failed, as a sentence; "" where it did not."""
+    garble: float | None = None
+    """Share of unreadable characters of the text layer that OCR replaced, [0, 1]."""
+    straight: npt.NDArray[np.float32] | None = None
+    """The boxes as they would stand if the page were not skewed: by them words are put in order."""
+
+
+class Picture(NamedTuple):
+    """A page as it is displayed."""
+
+    pixels: npt.NDArray[np.uint8]
+    """Grey levels, shape (height, width)."""
+    zoom: float
+    """Pixels per point."""
+    to_page: tuple[float, float, float, float, float, float]
+    """a, b, c, d, e, f: points of the displayed page (x, y) stand at (ax + cy + e, bx + dy + f) of the unrotated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +145,24 @@ def read_pages(path: Path, start: int, stop: int) -> list[RawPage]:
         document.close()
 
 
+def read_picture(path: Path, number: int, longest: int, most: float) -> Picture:
+    """Page `number` (1-based) with a longer side of `longest` pixels, at most `most` per point. Raises PdfError."""
+    pymupdf = _mupdf()
+    document = _open(path)
+    try:
+        page = document[number - 1]
+        zoom = min(longest / max(page.rect.width, page.rect.height, 1.0), most)
+        image = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False)
+        pixels = np.frombuffer(image.samples, np.uint8).reshape(image.height, image.stride)[:, : image.width]
+        return Picture(pixels.copy(), zoom, tuple(page.derotation_matrix))
+    except MemoryError:
+        raise PdfError(f"Page {number} needs more memory than allowed: split or re-export the file.") from None
+    except Exception as error:
+        raise PdfError(f"Page {number} cannot be drawn ({_brief(error)}): print the file to PDF again.") from None
+    finally:
+        document.close()
+
+
 def _open(path: Path) -> Any:
     pymupdf = _mupdf()
     try:
@@ -161,7 +206,7 @@ def _read_page(document: Any, index: int) -> RawPage:
     except Exception:  # MuPDF's errors have no common base; one bad page must not cost the others
         return RawPage(index + 1, 0.0, 0.0, 0, [], np.zeros((0, 4), np.float32), [], 0.0)
     styles = {
-        (number, place): (*_style(line["spans"]), line["dir"])
+        (number, place): (*_style(line["spans"]), _is_unmapped(line["spans"]), line["dir"])
         for number, block in enumerate(blocks)
         for place, line in enumerate(block.get("lines", ()))
     }
@@ -171,13 +216,13 @@ def _read_page(document: Any, index: int) -> RawPage:
         if lines and position and key == (words[position - 1][5], words[position - 1][6]):
             lines[-1] = lines[-1]._replace(end=position + 1)
         else:
-            size, bold, direction = styles.get(key, (word[3] - word[1], False, (1.0, 0.0)))
-            lines.append(RawLine(position, position + 1, word[5], size, bold, tuple(direction)))
+            size, bold, unmapped, direction = styles.get(key, (word[3] - word[1], False, False, (1.0, 0.0)))
+            lines.append(RawLine(position, position + 1, word[5], size, bold, tuple(direction), unmapped))
     boxes = np.array([word[:4] for word in words], np.float32).reshape(-1, 4)
     texts = [word[4] for word in words]
-    images = _images(page) if sum(map(len, texts)) < _LITTLE_TEXT else 0.0
-    size_of = page.cropbox
-    return RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images)
+    images = _images(page) if page.get_images() or sum(map(len, texts)) < _LITTLE_TEXT else 0.0
+    size_of, hidden = page.cropbox, _hidden(blocks)
+    return RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images, hidden=hidden)
 
 
 def _style(spans: list[dict[str, Any]]) -> tuple[float, bool]:
@@ -196,6 +241,19 @@ def _style(spans: list[dict[str, Any]]) -> tuple[float, bool]:
         bold += length * bool(is_bold)
         ends_bold = bool(is_bold) if length else ends_bold
     return max(sizes, key=lambda size: (sizes[size], size), default=0.0), bold * 2 > total and ends_bold
+
+
+def _is_unmapped(spans: list[dict[str, Any]]) -> bool:
+    """Whether MuPDF found no character map for most of a line and gave the numbers of its glyphs instead."""
+    total = sum(len(span["text"].strip()) for span in spans)
+    return 2 * sum(len(span["text"].strip()) for span in spans if span["char_flags"] & _GLYPH_NUMBERS) > total
+
+
+def _hidden(blocks: list[dict[str, Any]]) -> float:
+    """Share of the characters that are neither filled nor stroked nor clipped to."""
+    spans = [span for block in blocks for line in block.get("lines", ()) for span in line["spans"]]
+    total = sum(len(span["text"]) for span in spans)
+    return sum(len(span["text"]) for span in spans if not span["char_flags"] & _DRAWN) / total if total else 0.0
 
 
 def _images(page: Any) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from crag.knowledge_base.records import Held, OcrMode
+from crag.knowledge_base.health import OcrMode
+from crag.knowledge_base.records import Held
 
 _STRENGTH: tuple[OcrMode, ...] = ("auto", "off", "force")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,6 @@ from crag.schema import Passage
 
 Vectors = npt.NDArray[np.float32]
 
-OcrMode = Literal["auto", "off", "force"]
 """Whether pages are read from their picture: those that need it, none, all."""
 
 

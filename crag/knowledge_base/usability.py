@@ -5,36 +5,87 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crag.errors import PdfError
-from crag.knowledge_base.page_text import DOUBTFUL, EMPTY, GARBLED, IMAGE, PageText
+from crag.knowledge_base.health import DOUBTFUL, EMPTY, Reading
+from crag.knowledge_base.page_text import PageText
+from crag.knowledge_base.workers import TransientPdfError
+
+_UNREAD = (Reading.NOTHING, Reading.FOREIGN, Reading.FAILED, Reading.OFF)
+_SCRIPTS = "it reads Latin letters, Chinese and Japanese"
 
 
 def verdict(pages: Sequence[PageText], passages: int, repaired: bool) -> list[str]:
     """The warnings of a file that can be indexed. Raises PdfError where it holds nothing to index."""
     by_health: dict[str, list[int]] = {}
+    by_reading: dict[str, list[int]] = {}
     for page in pages:
         by_health.setdefault(page.health, []).append(page.number)
-    images, garbled, empty = (by_health.get(health, []) for health in (IMAGE, GARBLED, EMPTY))
+        by_reading.setdefault(page.facts.reading, []).append(page.number)
     little = sum(char.isalnum() for page in pages for char in page.text) < 20
-    if not passages or (little and images):
-        if images:
-            raise PdfError(f"It has no text layer: {_pages(len(images), 'is an image', 'are images')}; OCR is needed.")
-        if garbled:
-            raise PdfError("Its text layer is unreadable (the fonts have no usable character map); OCR is needed.")
-        raise PdfError(f"It holds no text: {_pages(len(pages), 'is empty', 'are empty')}.")
-    warnings = []
-    if images:
-        warnings.append(f"No text on {_numbers(images)} (images): not indexed, OCR is needed.")
-    if garbled:
-        warnings.append(f"Unreadable text layer on {_numbers(garbled)}: not indexed, OCR is needed.")
-    if empty:
+    unread = [page for page in pages if page.facts.reading in _UNREAD]
+    if not passages or (little and unread):
+        raise _refusal(pages, by_reading)
+    warnings = _of_reading(pages, by_reading)
+    if empty := [n for n in by_health.get(EMPTY, []) if n not in {page.number for page in unread}]:
         warnings.append(f"No text on {_numbers(empty)}.")
     if doubtful := by_health.get(DOUBTFUL):
         warnings.append(f"Some characters on {_numbers(doubtful)} are unreadable and were left out.")
     if little:
-        warnings.append("It holds only a few words of text; what pictures show is not read.")
+        warnings.append("It holds only a few words of text.")
     if repaired:
         warnings.append("The file is damaged and was repaired while reading: parts may be missing.")
     return warnings
+
+
+def _of_reading(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> list[str]:
+    """What OCR did and what it could not do, each page named."""
+    warnings = []
+    if read := sorted(by_reading.get(Reading.READ, []) + by_reading.get(Reading.UNSURE, [])):
+        warnings.append(f"{_numbers(read).capitalize()} {_were(read)} read by OCR.")
+    if unsure := by_reading.get(Reading.UNSURE):
+        warnings.append(f"OCR is unsure of {_numbers(unsure)}: check what it read against the page.")
+    if nothing := by_reading.get(Reading.NOTHING):
+        has = "has" if len(nothing) == 1 else "have"
+        warnings.append(f"{_numbers(nothing).capitalize()} {has} no text and OCR found none.")
+    if foreign := by_reading.get(Reading.FOREIGN):
+        warnings.append(f"OCR could not make out the writing on {_numbers(foreign)} ({_SCRIPTS}): not indexed.")
+    if off := by_reading.get(Reading.OFF):
+        warnings.append(f"{_numbers(off).capitalize()} {_needs(off)} OCR, which is off: set it to auto and read again.")
+    for note, numbers in _failures(pages).items():
+        warnings.append(f"OCR failed on {_numbers(numbers)}: {note}")
+    return warnings
+
+
+def _refusal(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> PdfError:
+    """Why nothing of the file can be indexed, and what to do; a failure may pass, so such a file is tried again."""
+    for note, numbers in _failures(pages).items():
+        return TransientPdfError(f"It has no usable text layer, and OCR failed on {_numbers(numbers)}: {note}")
+    if by_reading.get(Reading.OFF):
+        return PdfError("It has no usable text layer and needs OCR, which is off: set OCR to auto and read it again.")
+    if by_reading.get(Reading.FOREIGN):
+        return PdfError(
+            f"It has no usable text layer, and OCR could not make out its writing ({_SCRIPTS}): "
+            "add a copy with a text layer."
+        )
+    if nothing := by_reading.get(Reading.NOTHING):
+        return PdfError(f"It has no text layer, and OCR found no text on {_numbers(nothing)} ({_SCRIPTS}).")
+    return PdfError(f"It holds no text: {_pages(len(pages), 'is empty', 'are empty')}.")
+
+
+def _failures(pages: Sequence[PageText]) -> dict[str, list[int]]:
+    """Pages by the reason why OCR failed on them."""
+    found: dict[str, list[int]] = {}
+    for page in pages:
+        if page.facts.reading == Reading.FAILED:
+            found.setdefault(" ".join(page.facts.notes), []).append(page.number)
+    return found
+
+
+def _were(pages: Sequence[int]) -> str:
+    return "was" if len(pages) == 1 else "were"
+
+
+def _needs(pages: Sequence[int]) -> str:
+    return "needs" if len(pages) == 1 else "need"
 
 
 def _pages(count: int, one: str, many: str) -> str:

@@ -6,9 +6,10 @@ import logging
 import sys
 import threading
 import types
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from functools import partial
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
@@ -18,9 +19,10 @@ import pebble
 
 from crag.errors import KnowledgeBaseError, PdfError
 from crag.knowledge_base.chunker import digest
+from crag.knowledge_base.health import Need, OcrMode, Reading, need_of
+from crag.knowledge_base.ocr import TIME_FACTOR, read_by_ocr
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.pdf_loader import SLICE, PdfHead, RawPage, initialise_worker, read_head, read_pages
-from crag.knowledge_base.records import OcrMode
 from crag.schema import Passage
 
 R = TypeVar("R")
@@ -60,8 +62,10 @@ class WorkerContext(SpawnContext):
 class Workers:
     """A pool that is started with the first file and ended with the build."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, timeout: float, ocr_cache: Path) -> None:
+        """`timeout` is in seconds, for a slice of pages; `ocr_cache` is a folder for what OCR reads."""
         self._timeout = timeout
+        self._ocr_cache = ocr_cache
         self._pool: pebble.ProcessPool | None = None
 
     def __enter__(self) -> Workers:
@@ -81,6 +85,7 @@ class Workers:
     ) -> Generator[tuple[int, int], None, tuple[PdfHead, list[PageText], list[Passage]]]:
         """Reads a whole PDF and cuts it into passages; yields (pages done, pages in all) now and then.
 
+        `ocr` tells which pages are read from their pictures: none ("off"), those without usable text, or all ("force").
         Raises PdfError where the file is to blame, CancelledError.
         """
         head = self._call("opening it", 1, cancel, partial(read_head, path))
@@ -89,13 +94,37 @@ class Workers:
         for start in range(0, head.pages, SLICE):
             stop = min(start + SLICE, head.pages)
             what = f"reading pages {start + 1}-{stop}" if stop > start + 1 else f"reading page {stop}"
-            raw += self._call(what, 1, cancel, partial(read_pages, path, start, stop))
+            some = self._call(what, 1, cancel, partial(read_pages, path, start, stop))
+            raw += yield from self._read_pictures(path, some, head.pages, cancel, ocr)
             yield stop, head.pages
         slices = 1 + head.pages // SLICE
         pages, passages = self._call(
             "sorting its text", slices, cancel, partial(digest, content, fingerprint, raw, head.outline)
         )
         return head, pages, passages
+
+    def _read_pictures(
+        self, path: Path, pages: Sequence[RawPage], total: int, cancel: threading.Event, mode: OcrMode
+    ) -> Generator[tuple[int, int], None, list[RawPage]]:
+        """The pages, those that need it read by OCR, each as a task of its own: a page that fails stays as it was."""
+        done = []
+        for page in pages:
+            need = need_of(page, mode)
+            if need is not None:
+                yield page.number - 1, total
+                page = self._read_picture(path, page, need, cancel)
+            elif mode == "off" and need_of(page, "auto") in (Need.WHOLE, Need.FILL):
+                page = replace(page, reading=Reading.OFF)
+            done.append(page)
+        return done
+
+    def _read_picture(self, path: Path, page: RawPage, need: Need, cancel: threading.Event) -> RawPage:
+        what = f"reading the picture of page {page.number}"
+        try:
+            return self._call(what, TIME_FACTOR, cancel, partial(read_by_ocr, path, page, need, self._ocr_cache))
+        except PdfError as error:
+            _log.warning("OCR: %s", error)
+            return replace(page, reading=Reading.FAILED, failure=str(error))
 
     def _call(self, what: str, slices: int, cancel: threading.Event, function: Callable[[], R]) -> R:
         """The result of `function` from a worker. A worker that dies between two tasks takes pebble's whole pool

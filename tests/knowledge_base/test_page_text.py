@@ -9,7 +9,8 @@ import pymupdf
 import pytest
 from small_pdfs import Write, pdf_bytes
 
-from crag.knowledge_base.clean import clean_word, is_garbled, joint, vocabulary
+from crag.knowledge_base.clean import clean_word, joint, vocabulary
+from crag.knowledge_base.health import is_garbled
 from crag.knowledge_base.page_text import PageText, compose
 from crag.knowledge_base.paragraphs import Kind
 from crag.knowledge_base.pdf_loader import read_head, read_pages
