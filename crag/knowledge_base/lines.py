@@ -145,7 +145,7 @@ def _shows(whole: int, part: int, words: Sequence[str], boxes: Boxes) -> bool:
     if abs(b0 - y0) > 0.4 * height or abs(b1 - y1) > 0.4 * height:
         return False
     if long == short:
-        return abs(a0 - x0) < 0.5 * width and abs(a1 - x1) < 0.5 * width
+        return abs(a0 - x0) < 0.4 * width and abs(a1 - x1) < 0.4 * width
     at = long.find(short)
     while at >= 0:
         for measure in (_width, len):  # proportional letters, or all as wide as a Chinese one
