@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ from crag.knowledge_base.vector_store import VectorStore, VectorStoreGoneError
 from crag.schema import Document
 
 __all__ = ["KnowledgeBase", "Snapshot"]
+
+_log = logging.getLogger(__name__)
 
 _NOTHING = "Nothing is indexed yet: put PDFs into the folder and build the knowledge base."
 
@@ -166,8 +169,12 @@ class KnowledgeBase:
                 raise KnowledgeBaseError(f"There is no file {path}{near(path, list(known))}.")
             if entry is not None:
                 _unlink(entry)
-            if self._catalog.remove(path):
+            if not self._catalog.remove(path):
+                return
+            try:
                 self._builder(threading.Event()).clear_only(self._catalog.state())
+            except KnowledgeBaseError as error:  # no question finds the file any more; the next build mends the index
+                _log.warning("the vectors of a deleted file are left to the next build: %s", error)
 
     def _entry(self, path: str) -> Entry | None:
         return next((entry for entry in scan(self._files_dir).entries if entry.path == path), None)

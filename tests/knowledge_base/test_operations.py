@@ -110,6 +110,22 @@ def test_a_file_that_cannot_be_deleted_stays_indexed(
     assert texts(base) == {"Some text."}
 
 
+def test_a_file_can_be_deleted_from_a_damaged_index_which_the_next_build_mends(
+    base: KnowledgeBase, write: Write, tmp_path: Path, embedder: HashingEmbedder
+) -> None:
+    write("a.pdf", "The first file.")
+    write("b.pdf", "The second file.")
+    built(base)
+    base.close()
+    shutil.rmtree(tmp_path / "chroma_db" / "index-1")
+    base.delete("a.pdf")
+    assert [row.path for row in base.rows()] == ["b.pdf"]
+    built(base)
+    assert texts(base) == {"The second file."}
+    assert vectors(base) == ids(base)
+    assert len(embedder.embedded) == 2
+
+
 def test_a_delete_leaves_what_a_cancelled_build_has_finished(base: KnowledgeBase, write: Write) -> None:
     write("a.pdf", "The first file.")
     built(base)
