@@ -14,15 +14,18 @@ import sqlalchemy as sa
 
 from crag.embedding.base import Embedder
 from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
-from crag.events import BuildEvent, BuildFinished, FileChange, FileRow
+from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState
 from crag.knowledge_base.builder import Builder, index_fingerprint
-from crag.knowledge_base.catalog import Catalog, read_state
+from crag.knowledge_base.catalog import Catalog
+from crag.knowledge_base.choosing import near
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
 from crag.knowledge_base.locks import build_lock, hold
 from crag.knowledge_base.pages import Pages
-from crag.knowledge_base.records import State, Target
-from crag.knowledge_base.scan import Hasher, compare, scan
+from crag.knowledge_base.publishing import read_state
+from crag.knowledge_base.records import OcrMode, State, Target
+from crag.knowledge_base.scan import Entry, Hasher, compare, differs, scan
 from crag.knowledge_base.snapshot import Snapshot, live_passages
+from crag.knowledge_base.upkeep import size_on_disk
 from crag.knowledge_base.vector_store import VectorStore, VectorStoreGoneError
 from crag.schema import Document
 
@@ -52,13 +55,18 @@ class KnowledgeBase:
         embedder: Embedder,
         *,
         parse_timeout: float = 60.0,
+        ocr: OcrMode = "auto",
         notice: str | None = None,
     ) -> None:
-        """`parse_timeout` is in seconds, for each slice of 8 pages; `notice` tells why the engine is not the usual."""
+        """`parse_timeout` is in seconds, for each slice of 8 pages; `notice` tells why the engine is not the usual.
+
+        `ocr` holds for files without an option of their own.
+        """
         self._files_dir = Path(files_dir)
         self._chroma_dir = Path(chroma_dir)
         self._embedder = embedder
         self._parse_timeout = parse_timeout
+        self._ocr = ocr
         self._notice = notice
         self._catalog = Catalog(self._chroma_dir / "catalog.db")
         self._hasher = Hasher()
@@ -72,7 +80,9 @@ class KnowledgeBase:
     def changes(self) -> list[FileChange]:
         """What a rebuild would do with each path, sorted; reads only what is new or touched."""
         entries = scan(self._files_dir).entries
-        found = compare(entries, self._catalog.files(), self._hasher, index_fingerprint(self._embedder))
+        known, options = self._catalog.files(), self._catalog.options()
+        self._hasher.remember(known)
+        found = compare(entries, known, self._hasher, index_fingerprint(self._embedder), options, self._ocr)
         return sorted(found, key=lambda change: change.path)
 
     def ignored(self) -> list[str]:
@@ -91,6 +101,19 @@ class KnowledgeBase:
         """Finished files of an unfinished build that could be published now."""
         return len(self._publishable())
 
+    def size_on_disk(self) -> int:
+        """Bytes of the index: catalog, words, vectors of every generation."""
+        return size_on_disk(self._chroma_dir)
+
+    def changed_since_build(self) -> bool:
+        """Whether names, sizes or times in the folder are others than at the last build; reads no file, so that it can
+        be asked every few seconds. Raises KnowledgeBaseError where the folder cannot be listed."""
+        return differs(scan(self._files_dir).entries, self._catalog.files())
+
+    def options(self) -> dict[str, OcrMode]:
+        """The paths that have an option of their own for how their pages are read."""
+        return self._catalog.options()
+
     # --- building -----------------------------------------------------------------------------------------------
 
     def build(self, cancel: threading.Event | None = None) -> Iterator[BuildEvent]:
@@ -100,6 +123,50 @@ class KnowledgeBase:
         """
         with build_lock(self._chroma_dir / "build.lock"):
             yield from self._builder(cancel or threading.Event()).run()
+
+    def read_again(
+        self, path: str, ocr: OcrMode | None = None, cancel: threading.Event | None = None
+    ) -> Iterator[BuildEvent]:
+        """Reads one file of the folder again, even if it is unchanged, and publishes it; all others stay as they are.
+
+        `ocr` is remembered for the file, and for those with the same bytes, which share one content: the last word
+        counts; None keeps what was said before. Raises KnowledgeBaseError for a path that is not in the folder.
+        """
+        with build_lock(self._chroma_dir / "build.lock"):
+            state = self._catalog.state()
+            entry = self._entry(path)
+            if entry is None:
+                raise KnowledgeBaseError(f"There is no file {path}{near(path, list(self._catalog.files()))}.")
+            if state.generation and state.fingerprint != index_fingerprint(self._embedder):
+                raise KnowledgeBaseError(
+                    "The embedding or the reader has changed since the last build: build the knowledge base, "
+                    "which reads every file again."
+                )
+            known = self._catalog.files()
+            if ocr is not None:
+                mine = known[path].sha256 if path in known else ""
+                twins = [name for name, file in known.items() if mine and file.sha256 == mine]
+                self._catalog.set_options({path, *twins}, ocr)
+            change = FileChange(path=path, state=FileState.CHANGED if path in known else FileState.ADDED)
+            yield from self._builder(cancel or threading.Event()).run_again(entry, change)
+
+    def delete(self, path: str) -> None:
+        """Deletes a PDF from the folder, for good, and takes it out of the index; all others stay as they are.
+
+        Only what lies in the folder can be named; of a link the link goes. Raises KnowledgeBaseError where there is no
+        such file, or where it cannot be deleted: then nothing has changed.
+        """
+        with build_lock(self._chroma_dir / "build.lock"):
+            entry, known = self._entry(path), self._catalog.files()
+            if entry is None and path not in known:
+                raise KnowledgeBaseError(f"There is no file {path}{near(path, list(known))}.")
+            if entry is not None:
+                _unlink(entry)
+            if self._catalog.remove(path):
+                self._builder(threading.Event()).clear_only(self._catalog.state())
+
+    def _entry(self, path: str) -> Entry | None:
+        return next((entry for entry in scan(self._files_dir).entries if entry.path == path), None)
 
     def publish_staged(self) -> BuildFinished:
         """Publishes the finished files of a cancelled build; everything else stays as it was published."""
@@ -138,6 +205,7 @@ class KnowledgeBase:
             self._writable,
             self._published,
             cancel,
+            self._ocr,
         )
 
     # --- asking -------------------------------------------------------------------------------------------------
@@ -238,3 +306,16 @@ class KnowledgeBase:
                 opened.store.close()
             self._stores.clear()
         self._catalog.close()
+
+
+def _unlink(entry: Entry) -> None:
+    """Of the folder's own listing, so it leads nowhere else. A folder that is called like a PDF stays."""
+    if entry.real.is_dir() and not entry.real.is_symlink():
+        raise KnowledgeBaseError(f"{entry.path} is a folder: delete it yourself if nothing in it is needed.")
+    try:
+        entry.real.unlink(missing_ok=True)
+    except OSError as error:
+        raise KnowledgeBaseError(
+            f"{entry.path} cannot be deleted ({error.strerror or error}): close it where it is open, or correct the "
+            "permissions of its folder. Nothing has changed."
+        ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,9 @@ from crag.knowledge_base.page_text import PageText
 from crag.schema import Passage
 
 Vectors = npt.NDArray[np.float32]
+
+OcrMode = Literal["auto", "off", "force"]
+"""Whether pages are read from their picture: those that need it, none, all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,9 @@ class State:
     embedding: str
     next_generation: int
     next_fingerprint: str
+    sealed: str = ""
+    vectors: int = 0
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,19 @@ class Known:
     mtime_ns: int
     error: str | None
     retry: bool
+    options: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A content that the catalog holds under one fingerprint, whatever its status."""
+
+    id: int
+    sha256: str
+    options: str
+    revision: int
+    usable: bool
+    """It need not be read again: neither dead nor failed for a reason that may pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +85,4 @@ class Reading:
     names: str = ""
     options: str = ""
     """How it was read where that is not the default, see `tables.content`."""
+    revision: int = 0

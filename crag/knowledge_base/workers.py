@@ -20,6 +20,7 @@ from crag.errors import KnowledgeBaseError, PdfError
 from crag.knowledge_base.chunker import digest
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.pdf_loader import SLICE, PdfHead, RawPage, initialise_worker, read_head, read_pages
+from crag.knowledge_base.records import OcrMode
 from crag.schema import Passage
 
 R = TypeVar("R")
@@ -76,7 +77,7 @@ class Workers:
             self._pool = None
 
     def read(
-        self, path: Path, content: str, fingerprint: str, cancel: threading.Event
+        self, path: Path, content: str, fingerprint: str, cancel: threading.Event, ocr: OcrMode = "auto"
     ) -> Generator[tuple[int, int], None, tuple[PdfHead, list[PageText], list[Passage]]]:
         """Reads a whole PDF and cuts it into passages; yields (pages done, pages in all) now and then.
 

@@ -44,8 +44,7 @@ def _decision(process: Process, t: Texts) -> Settings:
     base, found = process.settings, process.limits()
     limits = found.thresholds
     defaults = {"limits": (limits.lower, limits.upper), "strip": limits.strip, "k": base.k}
-    for key, value in defaults.items():
-        st.session_state.setdefault(f"decision-{key}", value)
+    _follow(defaults)
     st.slider(t("thresholds"), 0.0, 1.0, step=0.01, format="%.2f", key="decision-limits", help=t("thresholds_help"))
     strip = st.slider(
         t("strip_threshold"), 0.0, 1.0, step=0.01, format="%.2f", key="decision-strip", help=t("strip_threshold_help")
@@ -74,6 +73,15 @@ def _origin(found: Limits, t: Texts) -> str:
     if found.explicit:
         said.append(t("limits_set"))
     return " ".join(said) or t("limits_default")
+
+
+def _follow(defaults: dict[str, object]) -> None:
+    """Sliders start at the defaults, and those that nobody moved go along when a calibration changes these."""
+    before = st.session_state.get("decision-defaults", {})
+    for key, value in defaults.items():
+        if st.session_state.get(f"decision-{key}", before.get(key)) == before.get(key):
+            st.session_state[f"decision-{key}"] = value
+    st.session_state["decision-defaults"] = defaults
 
 
 def _reset(defaults: dict[str, object]) -> None:
