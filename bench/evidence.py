@@ -73,10 +73,11 @@ def under(page: pymupdf.Page, rects: Sequence[Rect]) -> str:
         for span in line["spans"]
         for char in span["chars"]
     ]
+    once = {(c, round(box.x0), round(box.y0)): (c, box) for c, box in reversed(chars)}  # fake bold is drawn repeatedly
     parts = []
     for rect in rects:
         area = pymupdf.Rect(rect)
-        parts.append("".join(c for c, box in chars if area.contains((box.tl + box.br) / 2)))
+        parts.append("".join(c for c, box in reversed(once.values()) if area.contains((box.tl + box.br) / 2)))
     return " ".join(parts)
 
 
