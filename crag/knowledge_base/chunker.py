@@ -6,22 +6,28 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from crag.knowledge_base.clean import is_unspaced
-from crag.knowledge_base.page_text import PageText, compose
+from crag.knowledge_base.page_text import Block, PageText, compose
 from crag.knowledge_base.paragraphs import Kind
-from crag.knowledge_base.pdf_loader import RawPage
+from crag.knowledge_base.raw_page import RawPage
 from crag.schema import Passage, Span, Strip
 from crag.text import sentences
 
-CHUNKER_VERSION = "strips-2"
+CHUNKER_VERSION = "tables-1"
 """Part of the index fingerprint: raise it whenever the same pages would give other passages."""
 
 # Sizes count a Latin character as 1 and a Chinese one as 2, so one set of limits serves both.
 STRIP_TARGET, STRIP_MAX, STRIP_SENTENCES = 110, 500, 3
 PASSAGE_MIN, PASSAGE_MAX = 400, 800
 OVERLAP_MAX = 200
+TABLE_MAX = 1200
+"""A table up to this size, with caption and column names, is one passage."""
+TABLE_STRIP, TABLE_ROWS = 240, 5
+"""Size and number of the rows in one strip."""
+CAPTION_MAX = 150
+"""A longer caption is a strip of its own; a shorter one goes with each."""
 TINY = 120
 """A section shorter than this joins the one before it, its heading as text."""
 _HEADING_MAX = 150
@@ -38,6 +44,17 @@ class Unit:
     glue: str
     """What stands before it: " " or "" inside a paragraph, a line break where one starts."""
     size: int
+    head: Head | None = None
+    """Of a row of a table: what has to be read with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Caption and column names of a table: they go with each of its rows."""
+
+    caption: tuple[Unit, ...]
+    names: Unit | None
+    separator: str
 
 
 @dataclass(slots=True)
@@ -77,25 +94,42 @@ def chunk(content: str, fingerprint: str, pages: Sequence[PageText]) -> list[Pas
     """The passages of one content (sha256), in document order; ids derive from content, fingerprint and position."""
     passages: list[Passage] = []
     for section in _merge_tiny(_sections(pages)):
-        pieces = list(_pieces(section.units))
-        for group in _groups(pieces):
-            strips = tuple(_strip(content, piece) for piece in group)
-            units = [unit for piece in group for unit in piece.units]
+        for text, spans, strips in _cuts(content, section.units):
             number = len(passages)
             identity = hashlib.sha256(f"{content}|{fingerprint}|{number}".encode()).hexdigest()[:32]
-            spans = _merge_spans([span for unit in units for span in unit.spans])
             passages.append(
                 Passage(
                     id=identity,
                     content=content,
                     number=number,
-                    text=_joined(units),
+                    text=text,
                     heading=section.heading,
                     spans=spans,
                     strips=strips,
                 )
             )
     return passages
+
+
+Cut = tuple[str, tuple[Span, ...], tuple[Strip, ...]]
+"""Text, spans and strips of a passage."""
+
+
+def _cuts(content: str, units: Sequence[Unit]) -> list[Cut]:
+    """The passages of a section: its text, flowing around its tables, and each table, in the order of their starts."""
+    place = {id(unit): number for number, unit in enumerate(units)}
+    cuts: list[tuple[int, Cut]] = []
+    for group in _groups(list(_pieces([unit for unit in units if unit.head is None]))):
+        mine = [unit for piece in group for unit in piece.units]
+        spans = _merge_spans([span for unit in mine for span in unit.spans])
+        cuts.append((place[id(mine[-1])], (_joined(mine), spans, tuple(_strip(content, piece) for piece in group))))
+    rows = [unit for unit in units if unit.head is not None]
+    for _, table in groupby(rows, key=lambda unit: unit.paragraph):
+        for part in table_parts(list(table)):
+            spans = _merge_spans([span for unit in part.units for span in unit.spans])
+            strips = tuple(_table_strip(content, *strip) for strip in part.strips)
+            cuts.append((place[id(part.rows[0])], (part.text, spans, strips)))
+    return [cut for _, cut in sorted(cuts, key=lambda one: one[0])]
 
 
 def digest(
@@ -118,8 +152,15 @@ def _strip(content: str, piece: Piece) -> Strip:
     return Strip(id=identity, text=piece.text, spans=spans, starts_line="\n" in piece.units[0].glue)
 
 
-def _joined(units: Sequence[Unit]) -> str:
-    return units[0].text + "".join(unit.glue + unit.text for unit in units[1:])
+def _table_strip(content: str, text: str, spans: Sequence[Span]) -> Strip:
+    merged = _merge_spans(spans)
+    place = ";".join(f"{span.page}:{span.start}-{span.end}" for span in merged)
+    identity = hashlib.sha256(f"{content}|{place}".encode()).hexdigest()[:32]
+    return Strip(id=identity, text=text, spans=merged, starts_line=True)
+
+
+def _joined(units: Sequence[Unit], glue: str | None = None) -> str:
+    return units[0].text + "".join((unit.glue if glue is None else glue) + unit.text for unit in units[1:])
 
 
 def _merge_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
@@ -144,12 +185,12 @@ def _sections(pages: Sequence[PageText]) -> Iterator[Section]:
             title = _unit(parts, number)
             section = Section(" ".join(title.text.split()), title)
         else:
-            section.units += _units(kind, parts, number)
+            section.units += _table(parts, number) if parts[0][4].rows >= 0 else _units(kind, parts, number)
     yield section
 
 
-Part = tuple[PageText, int, int, str]
-"""Page, start and end in its text, and what stands before it."""
+Part = tuple[PageText, int, int, str, Block]
+"""Page, start and end in its text, what stands before it, and the block it is."""
 
 
 def _paragraphs(pages: Sequence[PageText]) -> Iterator[tuple[Kind, list[Part]]]:
@@ -163,20 +204,20 @@ def _paragraphs(pages: Sequence[PageText]) -> Iterator[tuple[Kind, list[Part]]]:
                 yield kind, parts
                 parts = []
             kind = block.kind
-            parts.append((page, block.start, block.end, block.glue or ""))
+            parts.append((page, block.start, block.end, block.glue or "", block))
     if parts:
         yield kind, parts
 
 
 def _unit(parts: list[Part], paragraph: int) -> Unit:
-    text = "".join(glue + page.text[start:end] for page, start, end, glue in parts)
-    spans = tuple(Span(page=page.number, start=start, end=end) for page, start, end, _ in parts)
+    text = "".join(glue + page.text[start:end] for page, start, end, glue, _ in parts)
+    spans = tuple(Span(page=page.number, start=start, end=end) for page, start, end, *_ in parts)
     return Unit(text, spans, paragraph, "\n", size_of(text))
 
 
 def _units(kind: Kind, parts: list[Part], paragraph: int) -> Iterator[Unit]:
     """The sentences of a paragraph, or the rows of a table, none longer than a strip may be."""
-    whole = "".join(glue + page.text[start:end] for page, start, end, glue in parts)
+    whole = "".join(glue + page.text[start:end] for page, start, end, glue, _ in parts)
     ranges = _rows(whole) if kind == Kind.TABLE else _with_markers(whole, sentences(whole))
     position = 0
     for start, end in (cut for a, b in ranges for cut in _cut(whole, a, b)):
@@ -184,6 +225,30 @@ def _units(kind: Kind, parts: list[Part], paragraph: int) -> Iterator[Unit]:
         glue = whole[position:start] if position else "\n"
         yield Unit(text, tuple(_spans(parts, start, end)), paragraph, glue, size_of(text))
         position = end
+
+
+def _table(parts: list[Part], paragraph: int) -> Iterator[Unit]:
+    """The rows of a table, each with its caption and the column names of its page (or, without any, of the first)."""
+    page, start, _, _, block = parts[0]
+    caption = [_piece_of(page, start + a, start + b, paragraph) for a, b in sentences(page.text[start : block.caption])]
+    names: Unit | None = None
+    separator = ""
+    for page, start, end, _, block in parts:
+        first = block.caption if block.caption == start else block.caption + 1
+        if block.rows > first:
+            named, _, separator = page.text[first : block.rows - 1].rpartition("\n")
+            names = _piece_of(page, first, first + len(named), paragraph)
+        head = Head(tuple(caption), names, separator)
+        for a, b in _rows(page.text[block.rows : end]):
+            for c, d in _cut(page.text, block.rows + a, block.rows + b):
+                unit = _piece_of(page, c, d, paragraph)
+                unit.head = head
+                yield unit
+
+
+def _piece_of(page: PageText, start: int, end: int, paragraph: int) -> Unit:
+    text = page.text[start:end]
+    return Unit(text, (Span(page=page.number, start=start, end=end),), paragraph, "\n", size_of(text))
 
 
 def _with_markers(text: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -220,7 +285,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _spans(parts: list[Part], start: int, end: int) -> Iterator[Span]:
     """Where `[start, end)` of the joined paragraph stands on its pages."""
     position = 0
-    for page, first, last, glue in parts:
+    for page, first, last, glue, _ in parts:
         position += len(glue)
         a, b = max(start, position), min(end, position + last - first)
         if a < b:
@@ -321,3 +386,75 @@ def _groups(pieces: Sequence[Piece]) -> list[list[Piece]]:
     elif fresh:
         groups.append([*overlap, *fresh])
     return groups
+
+
+# --- rows -> strips and passages of a table -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """Rows of a table that make a passage, with what goes with them; `strips`: text and spans of each."""
+
+    units: list[Unit]
+    rows: list[Unit]
+    text: str
+    strips: list[tuple[str, list[Span]]]
+
+
+def table_parts(rows: Sequence[Unit]) -> Iterator[TablePart]:
+    """A table as one passage, or several runs of rows where it is long: caption and column names are repeated."""
+    run: list[Unit] = []
+    for row in rows:
+        if run and (row.head != run[0].head or _size([*_heads(run[0]), *run, row]) > TABLE_MAX):
+            yield _part(run)
+            run = []
+        run.append(row)
+    if run:
+        yield _part(run)
+
+
+def _part(rows: list[Unit]) -> TablePart:
+    head = rows[0].head
+    assert head is not None
+    caption = _joined(head.caption, " ") if head.caption else ""
+    lines = [caption] if caption else []
+    if head.names:
+        lines += [head.names.text, head.separator]
+    strips = [(unit.text, list(unit.spans)) for unit in head.caption] if _long(head) else []
+    group: list[Unit] = []
+    for row in rows:
+        if group and (_size([*group, row]) > TABLE_STRIP or len(group) >= TABLE_ROWS):
+            strips.append(_rows_strip(group))
+            group = []
+        group.append(row)
+    strips.append(_rows_strip(group))
+    text = "\n".join([*lines, *(row.text for row in rows)])
+    return TablePart([*_near(_heads(rows[0]), rows[0]), *rows], rows, text, strips)
+
+
+def _rows_strip(rows: Sequence[Unit]) -> tuple[str, list[Span]]:
+    """Rows below their column names, and below the caption where it is short."""
+    head = rows[0].head
+    assert head is not None
+    caption = () if _long(head) else head.caption
+    names = (head.names,) if head.names else ()
+    lines = [*([_joined(caption, " ")] if caption else []), *(unit.text for unit in (*names, *rows))]
+    return "\n".join(lines), [span for unit in (*_near((*caption, *names), rows[0]), *rows) for span in unit.spans]
+
+
+def _near(heads: Sequence[Unit], row: Unit) -> list[Unit]:
+    """Those that stand on the row's page: a citation names one page, the one with the figures."""
+    return [unit for unit in heads if unit.spans[0].page == row.spans[0].page]
+
+
+def _heads(row: Unit) -> list[Unit]:
+    head = row.head
+    return [*head.caption, *([head.names] if head.names else [])] if head else []
+
+
+def _long(head: Head) -> bool:
+    return _size(head.caption) > CAPTION_MAX
+
+
+def _size(units: Sequence[Unit]) -> int:
+    return sum(unit.size for unit in units)

@@ -49,6 +49,7 @@ class Line:
     end: float
     top: float
     bottom: float
+    table: int = -1
 
 
 @dataclass(slots=True)
@@ -92,6 +93,8 @@ class Paragraph:
     kind: Kind
     rows: list[Row] = field(default_factory=list)
     continues: bool = False
+    table: int = -1
+    """Which of the page's tables it is; -1: none that was recognised as such."""
 
 
 def lines_of(page: RawPage) -> list[Line]:
@@ -128,7 +131,7 @@ def _line(raw: RawLine, words: list[str], boxes: npt.NDArray[np.float32]) -> Lin
     else:
         extent = (x0, x1, y0, y1)
     size = raw.size or extent[3] - extent[2]
-    return Line(words, boxes, raw.block, max(size, 1.0), raw.bold, (dx, dy), *extent)
+    return Line(words, boxes, raw.block, max(size, 1.0), raw.bold, (dx, dy), *extent, raw.table)
 
 
 def rows_of(lines: Sequence[Line]) -> list[Row]:
@@ -182,13 +185,25 @@ def paragraphs_of(page: int, rows: Sequence[Row]) -> list[Paragraph]:
         cells.setdefault(block, []).append(_cells(row))
     tabular = {block for block, counts in cells.items() if _is_tabular(counts)}
     found: list[Paragraph] = []
+    tables: dict[int, Paragraph] = {}
     for row in rows:
+        number = row.lines[0].table
+        if number in tables:
+            tables[number].rows.append(row)
+            continue
+        if number >= 0:
+            tables[number] = Paragraph(page, Kind.TABLE, [row], table=number)
+            found.append(tables[number])
+            continue
         kind = Kind.MARGIN if row.margin else Kind.TABLE if row.lines[0].block in tabular else Kind.TEXT
         last = found[-1] if found else None
-        if last and last.kind == kind and (kind == Kind.TABLE or _joins(last, row, edges)):
+        if last and last.table < 0 and last.kind == kind and (kind == Kind.TABLE or _joins(last, row, edges)):
             last.rows.append(row)
         else:
             found.append(Paragraph(page, kind, [row]))
+    for table in tables.values():
+        if all(row.margin for row in table.rows):  # a letterhead in a frame; repeated header rows stay with their table
+            table.kind = Kind.MARGIN
     return found
 
 

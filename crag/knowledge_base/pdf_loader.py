@@ -11,14 +11,18 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from crag.errors import PdfError
+from crag.knowledge_base.form_fields import with_fields
+from crag.knowledge_base.raw_page import RawLine as RawLine
+from crag.knowledge_base.raw_page import RawPage as RawPage
+from crag.knowledge_base.rulings import Rules, rules_of
+from crag.knowledge_base.table_reader import with_tables
 
-PARSER_VERSION = "text-1"
+PARSER_VERSION = "tables-1"
 """Part of the index fingerprint: raise it whenever the same PDF would give other pages."""
 
 SLICE = 8
@@ -27,38 +31,6 @@ SLICE = 8
 _MEMORY_LIMIT = 4 << 30
 _LITTLE_TEXT = 20
 _PLEASE_WAIT = re.compile(r"please wait.{0,40}if this message is not eventually replaced", re.IGNORECASE | re.DOTALL)
-
-
-class RawLine(NamedTuple):
-    """Words `[start, end)` of its page that stand on one line, as the file orders them."""
-
-    start: int
-    end: int
-    block: int
-    size: float
-    """Font size in points of most of its characters."""
-    bold: bool
-    direction: tuple[float, float]
-    """Unit vector of the writing direction in the unrotated page; (1, 0) is left to right."""
-
-
-@dataclass(frozen=True, slots=True)
-class RawPage:
-    """One page as the file holds it: coordinates in points of the unrotated page, origin top left."""
-
-    number: int
-    """1-based."""
-    width: float
-    height: float
-    rotation: int
-    words: list[str]
-    boxes: npt.NDArray[np.float32]
-    """x0, y0, x1, y1 of each word, shape (words, 4)."""
-    lines: list[RawLine]
-    images: float
-    """Share of the page covered by images, [0, 1]; measured only where there is little text."""
-    ocr: bool = False
-    """Whether the words were read from the page's picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +146,18 @@ def _read_page(document: Any, index: int) -> RawPage:
     texts = [word[4] for word in words]
     images = _images(page) if sum(map(len, texts)) < _LITTLE_TEXT else 0.0
     size_of = page.cropbox
-    return RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images)
+    raw = RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images)
+    return with_tables(with_fields(raw, page), _rules(page))
+
+
+def _rules(page: Any) -> Rules:
+    """The ruling lines of the page, in the coordinates of its words; none where its drawings are damaged."""
+    try:
+        return rules_of(page.get_cdrawings(), page.rect.width, page.rect.height)
+    except MemoryError:
+        raise
+    except Exception:  # MuPDF's errors have no common base; the words are there all the same
+        return Rules([], [])
 
 
 def _style(spans: list[dict[str, Any]]) -> tuple[float, bool]:

@@ -1,0 +1,59 @@
+"""Words of a page as tables see them: turned so that lines run from left to right, and grouped by height."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+NUMBER = re.compile(r"[(\[+\-−–~≈<>≤≥±*†‡$€£¥￥₩]*\d[\d.,:/'’%‰°\-–−+±×eE]*[)\]%*†‡]*|[-–—−]+|n/?a", re.IGNORECASE)
+"""A figure as tables write it, with sign, unit or mark; also what stands for none."""
+
+
+class Word(NamedTuple):
+    """A word in the frame in which its line runs from left to right, downwards: points."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    position: int
+    text: str
+    line: int
+    size: float
+    bold: bool
+
+    @property
+    def x(self) -> float:
+        return (self.x0 + self.x1) / 2
+
+    @property
+    def y(self) -> float:
+        return (self.y0 + self.y1) / 2
+
+
+def rows_of_words(words: Sequence[Word]) -> list[list[Word]]:
+    """Words that stand on one height, from top to bottom, each row from left to right."""
+    rows: list[list[Word]] = []
+    ends: list[tuple[float, float]] = []
+    for word in sorted(words, key=lambda one: (one.y, one.x0)):
+        if rows:
+            top, bottom = ends[-1]
+            shared = min(bottom, word.y1) - max(top, word.y0)
+            if shared > 0.5 * min(bottom - top, word.y1 - word.y0):
+                rows[-1].append(word)
+                continue
+        rows.append([word])
+        ends.append((word.y0, word.y1))
+    return [sorted(row, key=lambda one: one.x0) for row in rows]
+
+
+def runs(row: Sequence[Word], gap: float = 0.8) -> list[list[Word]]:
+    """Words of a row that are set apart by no more than `gap` times their size."""
+    found: list[list[Word]] = []
+    for word in row:
+        if found and word.x0 - found[-1][-1].x1 <= gap * word.size:
+            found[-1].append(word)
+        else:
+            found.append([word])
+    return found
