@@ -224,7 +224,7 @@ def _joins(paragraph: Paragraph, row: Row, edges: dict[int, float]) -> bool:
     a, b = last.main, row.main
     if a.direction != b.direction or not 0.88 < b.size / a.size < 1.14 or a.bold != b.bold:
         return False
-    if is_item(row, last):
+    if is_item(row, last) or min(a.block, b.block) < 0:  # a form field, a note: each stands for itself
         return False
     if row.lines[0].block != last.lines[0].block:
         return _follows_below(last, row)
@@ -257,6 +257,8 @@ def may_continue(before: Paragraph, after: Paragraph) -> bool:
     last, row = before.rows[-1], after.rows[0]
     a, b = last.main, row.main
     if not 0.94 < b.size / a.size < 1.06 or a.bold != b.bold or a.direction != b.direction or is_item(row):
+        return False
+    if min(a.block, b.block) < 0:
         return False
     if _FINISHED.search(last.words[-1]):
         return False

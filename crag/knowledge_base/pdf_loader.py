@@ -147,13 +147,14 @@ def _read_page(document: Any, index: int) -> RawPage:
     images = _images(page) if sum(map(len, texts)) < _LITTLE_TEXT else 0.0
     size_of = page.cropbox
     raw = RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images)
-    return with_tables(with_fields(raw, page), _rules(page))
+    raw, fields = with_fields(raw, page)
+    return with_tables(raw, _rules(page), fields)
 
 
 def _rules(page: Any) -> Rules:
     """The ruling lines of the page, in the coordinates of its words; none where its drawings are damaged."""
     try:
-        return rules_of(page.get_cdrawings(), page.rect.width, page.rect.height)
+        return rules_of(page.get_cdrawings(), page.cropbox.width, page.cropbox.height)
     except MemoryError:
         raise
     except Exception:  # MuPDF's errors have no common base; the words are there all the same

@@ -49,7 +49,7 @@ def with_caption(
             continue
         head = [texts[p] for p in positions[:4]]
         if is_caption(head) or _UNIT.match(" ".join(head)):
-            block = [n for n in _block(lines, number)]
+            block = _block(lines, number)
             last = places[lines[block[-1]][1][-1]]
             gap = top - last.y1 if last.y1 <= top + size else words[0].y0 - bottom
             if -0.5 * size <= gap <= _NEAR * size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -226,14 +227,14 @@ def _aligned_cells(lines: Sequence[list[list[Word]]], region: Region, drawn: Seq
     if len(cuts) == len(drawn) or not _may_stand(lines, sample, cuts, ruled, bool(drawn)):
         return None
     edges = [-1e9, *cuts, 1e9]
-    header = len(lines) > 1 and len(lines[0]) <= 4
+    header = len(lines) > 1 and len(lines[0]) <= 4 and not _is_data(lines[0])
     x0, _, x1, _ = region.sides
     short = [] if drawn else [rule for rule in region.across if rule.end - rule.start < 0.9 * (x1 - x0)]
     rows: list[list[int]] = []
     content: dict[int, list[list[Word]]] = {}
     for number, band in enumerate(lines):
         top = number == 0 and header
-        for group in [band] if ruled or top else _row_groups(band, edges):
+        for group in [band] if top or (ruled and not _is_data(band)) else _row_groups(band, edges):
             start = len(rows) * (len(edges) - 1)
             for line in group:
                 spans = len(rows) < 2 and (len(band) > 1 or bool(drawn))
@@ -256,11 +257,17 @@ def _may_stand(
     crossing = sum(_crosses(run, cuts) for line in sample if len(runs(line)) > 1 for run in runs(line))
     if crossing > 0.2 * len(sample):
         return False
-    if len(lines[0]) > 1 and len(lines[1]) == 1 and len(runs(lines[1][0])) > 0.7 * (len(cuts) + 1):
-        if not any(NUMBER.fullmatch(word.text) for word in lines[1][0]):
-            return False  # what stands above the header is no part of the table
+    first = lines[1][0]
+    names = len(runs(first)) > 0.7 * (len(cuts) + 1) and not any(NUMBER.fullmatch(word.text) for word in first)
+    if len(lines[0]) > 1 and names and _is_data(lines[0]):
+        return False  # what stands above the column names is no part of the table
     fill = sum(map(len, columns)) / (len(columns) * len(sample))
     return fill >= 0.5 and not is_prose(columns)
+
+
+def _is_data(lines: Sequence[Sequence[Word]]) -> bool:
+    """Whether several lines hold long figures, as dates and sums do: no heading is written so."""
+    return len(lines) > 1 and sum(bool(re.search(r"\d{4}|\d[.,]\d", w.text)) for line in lines for w in line) > 1
 
 
 def _crosses(run: Sequence[Word], cuts: Sequence[float]) -> bool:
@@ -280,13 +287,12 @@ def _place(
     columns: dict[int, list[Word]] = {}
     parts = runs(line)
     for run in parts:
-        x0, x1 = (
-            _below(run, across) or _alone(run, parts, drawn if header else ()) or (run[0].x0 + 1.5, run[-1].x1 - 1.5)
-        )
+        under = _below(run, across) or _alone(run, parts, drawn if header else ())
+        x0, x1 = under or (run[0].x0 + 1.5, run[-1].x1 - 1.5)
         first, last = (bisect_right(edges, x) - 1 for x in (x0, x1))
         if first == last:
             columns.setdefault(bisect_right(edges, (x0 + x1) / 2) - 1, []).extend(run)
-        elif header and len(parts) > 1:
+        elif under or (header and len(parts) > 1):
             for column in range(first, last + 1):
                 columns.setdefault(column, []).extend(run)
         else:

@@ -36,10 +36,7 @@ def ruled_bands(across: Sequence[Rule], words: Sequence[Word], taken: Sequence[B
     for group in sorted(groups, key=lambda one: one[0].start - one[0].end):
         run: list[Rule] = group[:1]
         for above, below in pairwise(group):
-            lines = _between(words, above, below)
-            size = lines[0][0].size if lines else 10.0
-            blank = below.at - (lines[-1][0].y1 if lines else above.at)
-            if _is_tabular(lines) and blank < _APART * size:
+            if _is_tabular(_between(words, above, below)):
                 run.append(below)
                 continue
             yield from _regions(run, rules, words)
@@ -58,17 +55,26 @@ def _region(run: Sequence[Rule], rules: Sequence[Rule], words: Sequence[Word]) -
         x0, x1 = min(r.start for r in run), max(r.end for r in run)
         top, bottom = run[0].at, run[-1].at
         inner = [r for r in rules if top - 1 <= r.at <= bottom + 1 and x0 - 3 <= r.start and r.end <= x1 + 3]
-        yield Region(inner, [], (x0, top, x1, _end(words, x0, bottom, x1)))
+        if len(run) > 2:
+            top, bottom = _end(words, x0, top, x1, -1), _end(words, x0, bottom, x1, 1)
+        yield Region(inner, [], (x0, top, x1, bottom))
 
 
-def _end(words: Sequence[Word], x0: float, bottom: float, x1: float) -> float:
-    """The lower end of a table whose last rows stand below its last rule, as where every other row is shaded."""
-    below = rows_of_words([w for w in words if bottom < w.y < bottom + 200 and x0 - 3 <= w.x <= x1 + 3])
-    for line in below:
-        if line[0].y0 - bottom > 0.8 * line[0].size or len(runs(line)) < 3:
+def _end(words: Sequence[Word], x0: float, edge: float, x1: float, step: int) -> float:
+    """Where a table ends whose first or last rows stand beyond its rules, as where every other row is shaded.
+
+    `step`: 1 looks downwards, -1 upwards. A short line, as of a cell with several, may stand between two rows.
+    """
+    rows = rows_of_words([w for w in words if (w.y - edge) * step > 0 and x0 - 3 <= w.x <= x1 + 3])
+    end = edge
+    for line in rows if step > 0 else reversed(rows):
+        near, far = (line[0].y0, max(w.y1 for w in line)) if step > 0 else (line[0].y1, min(w.y0 for w in line))
+        if (near - edge) * step > 0.8 * line[0].size:
             break
-        bottom = max(word.y1 for word in line)
-    return bottom
+        edge = far
+        if len(runs(line)) >= 3:
+            end = far
+    return end
 
 
 def _on(rule: Rule, box: Box) -> bool:
@@ -89,10 +95,14 @@ def _is_tabular(lines: Sequence[Sequence[Word]]) -> bool:
     if any(b[0].y0 - a[0].y1 > _APART * a[0].size for a, b in pairwise(lines)):
         return False
     several = sum(len(runs(line)) > 1 for line in lines)
-    prose = sum(len(run) > 7 for line in lines for run in runs(line))
+    prose = sum(len(runs(line)) < 3 and any(_is_sentence(run) for run in runs(line)) for line in lines)
     if several and not prose and len(lines) <= 4:
         return True
     return (several * 2 >= len(lines) and prose * 2 < len(lines)) or (len(lines) == 1 and len(lines[0]) < 8)
+
+
+def _is_sentence(run: Sequence[Word]) -> bool:
+    return sum(word.text.strip(".,;:()").isalpha() for word in run) > 6
 
 
 def open_regions(words: Sequence[Word], taken: Sequence[Box]) -> Iterator[Region]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from crag.knowledge_base.table_caption import with_caption
 from crag.knowledge_base.table_grid import Region, table_in
 from crag.knowledge_base.table_open import open_regions, ruled_bands
 from crag.knowledge_base.table_shape import Table
-from crag.knowledge_base.table_words import Word
+from crag.knowledge_base.table_words import Word, turn, words_of
 
 _TOUCH = 4.0
 _MAX_WORDS = 20_000
@@ -35,9 +36,9 @@ def with_tables(page: RawPage, rules: Rules, fields: Sequence[Box] = ()) -> RawP
     direction = _direction(page)
     if direction is None or len(page.words) > _MAX_WORDS:
         return page
-    words = list(_words(page, direction))
+    words = list(words_of(page, direction))
     across, down = _turned(rules, direction)
-    blanks = _turn(np.array(fields, np.float32).reshape(-1, 4), direction)
+    blanks = turn(np.array(fields, np.float32).reshape(-1, 4), direction)
     tables: list[Table] = []
     for region in _ruled_regions(across, down):
         tables += _taken(region, words, tables)
@@ -81,28 +82,6 @@ def _direction(page: RawPage) -> tuple[int, int] | None:
     return found if number >= 4 and abs(found[0]) + abs(found[1]) == 1 else None
 
 
-def _words(page: RawPage, direction: tuple[int, int]) -> Iterator[Word]:
-    """Words in that direction, as if the page were turned so that they run from left to right."""
-    turned = _turn(page.boxes, direction)
-    for number, line in enumerate(page.lines):
-        if (round(line.direction[0]), round(line.direction[1])) != direction:
-            continue
-        for position in range(line.start, line.end):
-            x0, y0, x1, y1 = (float(value) for value in turned[position])
-            yield Word(x0, y0, x1, y1, position, page.words[position], number, line.size or y1 - y0, line.bold)
-
-
-def _turn(boxes: npt.NDArray[np.float32], direction: tuple[int, int]) -> npt.NDArray[np.float32]:
-    x0, y0, x1, y1 = boxes.T
-    if direction == (-1, 0):
-        return np.stack([-x1, -y1, -x0, -y0], axis=1)
-    if direction == (0, 1):
-        return np.stack([y0, -x1, y1, -x0], axis=1)
-    if direction == (0, -1):
-        return np.stack([-y1, x0, -y0, x1], axis=1)
-    return boxes
-
-
 def _turned(rules: Rules, direction: tuple[int, int]) -> tuple[list[Rule], list[Rule]]:
     across, down = rules
     if direction == (-1, 0):
@@ -140,7 +119,7 @@ def _ruled_regions(across: Sequence[Rule], down: Sequence[Rule]) -> list[Region]
         rows = np.flatnonzero(group == name)
         columns = np.flatnonzero(touch[rows].any(axis=0))
         if len(rows) >= 2 and len(columns) >= 1:
-            regions.append(Region([across[i] for i in rows], [down[i] for i in columns]))
+            regions.append(Region([across[int(i)] for i in rows], [down[int(i)] for i in columns]))
     return sorted(regions, key=lambda region: region.area)
 
 
@@ -176,19 +155,8 @@ def _laid_out(page: RawPage, tables: Sequence[Table]) -> RawPage:
         )
         for table in tables
     )
-    return RawPage(
-        page.number,
-        page.width,
-        page.height,
-        page.rotation,
-        [page.words[p] for p in order],
-        page.boxes[order],
-        lines,
-        page.images,
-        page.ocr,
-        moved,
-        page.notes,
-    )
+    words = [page.words[p] for p in order]
+    return replace(page, words=words, boxes=page.boxes[order], lines=lines, tables=moved)
 
 
 def _in_rows(table: Table) -> Iterator[list[int]]:

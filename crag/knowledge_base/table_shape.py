@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from crag.knowledge_base.clean import is_leader
 from crag.knowledge_base.table_words import NUMBER, Word
@@ -150,7 +151,7 @@ def _header_rows(cells: Cells, filled: set[int]) -> int:
     while rows < min(3, len(cells.rows) - 1):
         above, row = cells.rows[rows - 1], cells.rows[rows]
         flat = [_flat(cells.content[name]) if name in filled else () for name in above]
-        spans = any(a == b != () for a, b in zip(flat, flat[1:], strict=False))  # a heading over columns
+        spans = any(a == b != () for a, b in pairwise(flat))  # a heading over columns
         hangs = any(a == b for a, b in zip(above, row, strict=True))  # a heading over two rows
         if not (spans or hangs) or len(set(above) & filled) < 2 or _numbers(cells, row, filled) > 0:
             break
@@ -162,7 +163,7 @@ def _is_header(cells: Cells, filled: set[int]) -> bool:
     first = [name for name in dict.fromkeys(cells.rows[0]) if name in filled]
     if not first or _numbers(cells, cells.rows[0], filled) > (0.5 if _years(cells, first) else 0.0):
         return False
-    body = [row for row in cells.rows[1:]]
+    body = cells.rows[1:]
     if sum(_numbers(cells, row, filled) for row in body) >= 0.25 * len(body):
         return True
     bold = [word.bold for name in first for line in cells.content[name] for word in line]
@@ -199,6 +200,10 @@ def in_columns(lines: Sequence[Sequence[Word]], cuts: Sequence[float]) -> list[l
     return columns
 
 
+def _is_figure(word: Word) -> bool:
+    return bool(NUMBER.fullmatch(word.text)) and not _MARK.fullmatch(word.text)
+
+
 def lines_up(lines: Sequence[Sequence[Word]], cuts: Sequence[float]) -> bool:
     """Whether lines with these cuts are a table though no rule says so: short cells, well filled, with figures."""
     columns = in_columns(lines, cuts)
@@ -206,11 +211,10 @@ def lines_up(lines: Sequence[Sequence[Word]], cuts: Sequence[float]) -> bool:
         return False
     fill = sum(map(len, columns)) / (len(columns) * len(lines))
     figures = [
-        sum(any(NUMBER.fullmatch(word.text) for word in cell) and len(cell) <= 3 for cell in column) / len(column)
-        for column in columns[1:]
+        sum(len(cell) <= 3 and any(map(_is_figure, cell)) for cell in column) / len(column) for column in columns[1:]
     ]
     lengths = [sum(map(len, column)) / len(column) for column in columns]
-    if sum(length > 4 for length in lengths) > 1 or fill < (0.8 if len(columns) == 2 else 0.6):
+    if max(lengths) > 7 or sum(length > 4 for length in lengths) > 1 or fill < (0.8 if len(columns) == 2 else 0.6):
         return False
     return max(figures) >= (0.7 if len(columns) == 2 else 0.5)
 

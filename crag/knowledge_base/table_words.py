@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from crag.knowledge_base.raw_page import RawPage
 
 NUMBER = re.compile(r"[(\[+\-−–~≈<>≤≥±*†‡$€£¥￥₩]*\d[\d.,:/'’%‰°\-–−+±×eE]*[)\]%*†‡]*|[-–—−]+|n/?a", re.IGNORECASE)
 """A figure as tables write it, with sign, unit or mark; also what stands for none."""
@@ -57,3 +62,26 @@ def runs(row: Sequence[Word], gap: float = 0.8) -> list[list[Word]]:
         else:
             found.append([word])
     return found
+
+
+def words_of(page: RawPage, direction: tuple[int, int]) -> Iterator[Word]:
+    """Words in that direction, as if the page were turned so that they run from left to right."""
+    turned = turn(page.boxes, direction)
+    for number, line in enumerate(page.lines):
+        if (round(line.direction[0]), round(line.direction[1])) != direction:
+            continue
+        for position in range(line.start, line.end):
+            x0, y0, x1, y1 = (float(value) for value in turned[position])
+            yield Word(x0, y0, x1, y1, position, page.words[position], number, line.size or y1 - y0, line.bold)
+
+
+def turn(boxes: npt.NDArray[np.float32], direction: tuple[int, int]) -> npt.NDArray[np.float32]:
+    """Boxes, shape (n, 4), turned so that text in `direction` runs from left to right."""
+    x0, y0, x1, y1 = boxes.T
+    if direction == (-1, 0):
+        return np.stack([-x1, -y1, -x0, -y0], axis=1)
+    if direction == (0, 1):
+        return np.stack([y0, -x1, y1, -x0], axis=1)
+    if direction == (0, -1):
+        return np.stack([-y1, x0, -y0, x1], axis=1)
+    return boxes
