@@ -12,6 +12,7 @@ from crag.knowledge_base.clean import is_unspaced
 from crag.knowledge_base.page_text import Block, PageText, compose
 from crag.knowledge_base.paragraphs import Kind
 from crag.knowledge_base.raw_page import RawPage
+from crag.knowledge_base.table_passages import Head, Unit, joined, table_parts
 from crag.schema import Passage, Span, Strip
 from crag.text import sentences
 
@@ -22,39 +23,10 @@ CHUNKER_VERSION = "tables-1"
 STRIP_TARGET, STRIP_MAX, STRIP_SENTENCES = 110, 500, 3
 PASSAGE_MIN, PASSAGE_MAX = 400, 800
 OVERLAP_MAX = 200
-TABLE_MAX = 1200
-"""A table up to this size, with caption and column names, is one passage."""
-TABLE_STRIP, TABLE_ROWS = 240, 5
-"""Size and number of the rows in one strip."""
-CAPTION_MAX = 150
-"""A longer caption is a strip of its own; a shorter one goes with each."""
 TINY = 120
 """A section shorter than this joins the one before it, its heading as text."""
 _HEADING_MAX = 150
 _MARKER = re.compile(r"[(（]?(?:\d{1,3}|[a-zA-Z一二三四五六七八九十])[.)）、．]+")
-
-
-@dataclass(slots=True)
-class Unit:
-    """A sentence, a row of a table or a heading kept as text: what strips are made of."""
-
-    text: str
-    spans: tuple[Span, ...]
-    paragraph: int
-    glue: str
-    """What stands before it: " " or "" inside a paragraph, a line break where one starts."""
-    size: int
-    head: Head | None = None
-    """Of a row of a table: what has to be read with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """Caption and column names of a table: they go with each of its rows."""
-
-    caption: tuple[Unit, ...]
-    names: Unit | None
-    separator: str
 
 
 @dataclass(slots=True)
@@ -82,7 +54,7 @@ class Piece:
 
     @property
     def text(self) -> str:
-        return _joined(self.units)
+        return joined(self.units)
 
 
 def size_of(text: str) -> int:
@@ -122,7 +94,7 @@ def _cuts(content: str, units: Sequence[Unit]) -> list[Cut]:
     for group in _groups(list(_pieces([unit for unit in units if unit.head is None]))):
         mine = [unit for piece in group for unit in piece.units]
         spans = _merge_spans([span for unit in mine for span in unit.spans])
-        cuts.append((place[id(mine[-1])], (_joined(mine), spans, tuple(_strip(content, piece) for piece in group))))
+        cuts.append((place[id(mine[-1])], (joined(mine), spans, tuple(_strip(content, piece) for piece in group))))
     rows = [unit for unit in units if unit.head is not None]
     for _, table in groupby(rows, key=lambda unit: unit.paragraph):
         for part in table_parts(list(table)):
@@ -157,10 +129,6 @@ def _table_strip(content: str, text: str, spans: Sequence[Span]) -> Strip:
     place = ";".join(f"{span.page}:{span.start}-{span.end}" for span in merged)
     identity = hashlib.sha256(f"{content}|{place}".encode()).hexdigest()[:32]
     return Strip(id=identity, text=text, spans=merged, starts_line=True)
-
-
-def _joined(units: Sequence[Unit], glue: str | None = None) -> str:
-    return units[0].text + "".join((unit.glue if glue is None else glue) + unit.text for unit in units[1:])
 
 
 def _merge_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
@@ -386,75 +354,3 @@ def _groups(pieces: Sequence[Piece]) -> list[list[Piece]]:
     elif fresh:
         groups.append([*overlap, *fresh])
     return groups
-
-
-# --- rows -> strips and passages of a table -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TablePart:
-    """Rows of a table that make a passage, with what goes with them; `strips`: text and spans of each."""
-
-    units: list[Unit]
-    rows: list[Unit]
-    text: str
-    strips: list[tuple[str, list[Span]]]
-
-
-def table_parts(rows: Sequence[Unit]) -> Iterator[TablePart]:
-    """A table as one passage, or several runs of rows where it is long: caption and column names are repeated."""
-    run: list[Unit] = []
-    for row in rows:
-        if run and (row.head != run[0].head or _size([*_heads(run[0]), *run, row]) > TABLE_MAX):
-            yield _part(run)
-            run = []
-        run.append(row)
-    if run:
-        yield _part(run)
-
-
-def _part(rows: list[Unit]) -> TablePart:
-    head = rows[0].head
-    assert head is not None
-    caption = _joined(head.caption, " ") if head.caption else ""
-    lines = [caption] if caption else []
-    if head.names:
-        lines += [head.names.text, head.separator]
-    strips = [(unit.text, list(unit.spans)) for unit in head.caption] if _long(head) else []
-    group: list[Unit] = []
-    for row in rows:
-        if group and (_size([*group, row]) > TABLE_STRIP or len(group) >= TABLE_ROWS):
-            strips.append(_rows_strip(group))
-            group = []
-        group.append(row)
-    strips.append(_rows_strip(group))
-    text = "\n".join([*lines, *(row.text for row in rows)])
-    return TablePart([*_near(_heads(rows[0]), rows[0]), *rows], rows, text, strips)
-
-
-def _rows_strip(rows: Sequence[Unit]) -> tuple[str, list[Span]]:
-    """Rows below their column names, and below the caption where it is short."""
-    head = rows[0].head
-    assert head is not None
-    caption = () if _long(head) else head.caption
-    names = (head.names,) if head.names else ()
-    lines = [*([_joined(caption, " ")] if caption else []), *(unit.text for unit in (*names, *rows))]
-    return "\n".join(lines), [span for unit in (*_near((*caption, *names), rows[0]), *rows) for span in unit.spans]
-
-
-def _near(heads: Sequence[Unit], row: Unit) -> list[Unit]:
-    """Those that stand on the row's page: a citation names one page, the one with the figures."""
-    return [unit for unit in heads if unit.spans[0].page == row.spans[0].page]
-
-
-def _heads(row: Unit) -> list[Unit]:
-    head = row.head
-    return [*head.caption, *([head.names] if head.names else [])] if head else []
-
-
-def _long(head: Head) -> bool:
-    return _size(head.caption) > CAPTION_MAX
-
-
-def _size(units: Sequence[Unit]) -> int:
-    return sum(unit.size for unit in units)

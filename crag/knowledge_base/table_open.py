@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from crag.knowledge_base.rulings import Rule
+from crag.knowledge_base.table_aligned import gutters
 from crag.knowledge_base.table_caption import is_caption
-from crag.knowledge_base.table_grid import Region, gutters
 from crag.knowledge_base.table_shape import lines_up
-from crag.knowledge_base.table_words import Word, rows_of_words, runs
+from crag.knowledge_base.table_words import Region, Word, rows_of_words, runs
 
 _ALIKE = 5.0
 _PITCH = 2.6

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from crag.knowledge_base.raw_page import RawLine, RawPage, RawTable
 from crag.knowledge_base.rulings import Rule, Rules
 from crag.knowledge_base.table_caption import with_caption
-from crag.knowledge_base.table_grid import Region, table_in
+from crag.knowledge_base.table_grid import table_in
 from crag.knowledge_base.table_open import open_regions, ruled_bands
 from crag.knowledge_base.table_shape import Table
-from crag.knowledge_base.table_words import Word, turn, words_of
+from crag.knowledge_base.table_words import Region, Word, turn, words_of
 
 _TOUCH = 4.0
 _MAX_WORDS = 20_000

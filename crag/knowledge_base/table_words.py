@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from crag.knowledge_base.raw_page import RawPage
+from crag.knowledge_base.rulings import Rule
 
 NUMBER = re.compile(r"[(\[+\-−–~≈<>≤≥±*†‡$€£¥￥₩]*\d[\d.,:/'’%‰°\-–−+±×eE]*[)\]%*†‡]*|[-–—−]+|n/?a", re.IGNORECASE)
 """A figure as tables write it, with sign, unit or mark; also what stands for none."""
@@ -35,6 +37,32 @@ class Word(NamedTuple):
     @property
     def y(self) -> float:
         return (self.y0 + self.y1) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where a table may be. `closed`: its sides are what the rules enclose; otherwise `box` was found by the text."""
+
+    across: Sequence[Rule]
+    down: Sequence[Rule]
+    box: tuple[float, float, float, float] | None = None
+
+    @property
+    def sides(self) -> tuple[float, float, float, float]:
+        if self.box:
+            return self.box
+        x = [*(rule.at for rule in self.down), *(end for rule in self.across for end in rule[1:])]
+        y = [*(rule.at for rule in self.across), *(end for rule in self.down for end in rule[1:])]
+        return min(x), min(y), max(x), max(y)
+
+    @property
+    def area(self) -> float:
+        x0, y0, x1, y1 = self.sides
+        return (x1 - x0) * (y1 - y0)
+
+    def holds(self, word: Word) -> bool:
+        x0, y0, x1, y1 = self.sides
+        return x0 - 2 <= word.x <= x1 + 2 and y0 - 1 <= word.y <= y1 + 1
 
 
 def rows_of_words(words: Sequence[Word]) -> list[list[Word]]:
