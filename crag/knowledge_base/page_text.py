@@ -189,7 +189,8 @@ def _emit(
             put("\n")
         start = length
         if paragraph.table >= 0:
-            table = markdown(page, page.tables[paragraph.table], known)
+            shape = page.tables[paragraph.table]
+            table = markdown(page, shape._replace(rows=shape.rows[: len(shape.rows) - paragraph.cut]), known)
             put_all(table.caption)
             caption = length
             for number, line in enumerate([table.head, *table.rows] if table.head else table.rows):

@@ -95,6 +95,8 @@ class Paragraph:
     continues: bool = False
     table: int = -1
     """Which of the page's tables it is; -1: none that was recognised as such."""
+    cut: int = 0
+    """Last rows of the table that are none of it: a running footer set in the same columns."""
 
 
 def lines_of(page: RawPage) -> list[Line]:
@@ -161,7 +163,8 @@ def mark_margins(pages: Sequence[tuple[RawPage, list[Row]]]) -> None:
             main = row.main
             middle = (main.top + main.bottom) / 2 / (page.height or 1.0)
             upright = page.rotation == 0 and main.direction == (1, 0)
-            if upright and not _BAND < middle < 1 - _BAND and counts[row.lines[0].block] <= _MARGIN_ROWS:
+            few = counts[row.lines[0].block] <= _MARGIN_ROWS
+            if upright and not _BAND < middle < 1 - _BAND and (few or row.lines[0].table >= 0):
                 text = normalise(row.text)
                 key = _PAGE_NUMBER.sub("#", text)
                 places.setdefault((key, round(main.top / 4)), []).append((text, row))
@@ -202,9 +205,18 @@ def paragraphs_of(page: int, rows: Sequence[Row]) -> list[Paragraph]:
         else:
             found.append(Paragraph(page, kind, [row]))
     for table in tables.values():
-        if all(row.margin for row in table.rows):  # a letterhead in a frame; repeated header rows stay with their table
-            table.kind = Kind.MARGIN
+        _part_from_margins(table, found)
     return found
+
+
+def _part_from_margins(table: Paragraph, found: list[Paragraph]) -> None:
+    """A letterhead in a frame is no table; a footer in its columns stands below it; repeated column names stay."""
+    if all(row.margin for row in table.rows):
+        table.kind = Kind.MARGIN
+        return
+    while table.rows[-1].margin:
+        found.append(Paragraph(table.page, Kind.MARGIN, [table.rows.pop()]))
+        table.cut += 1
 
 
 def _cells(row: Row) -> int:

@@ -106,6 +106,21 @@ def test_a_long_table_repeats_its_column_names_also_on_the_next_page(tmp_path: P
     assert {span.page for span in found.spans} == {2}
 
 
+def test_a_running_footer_in_the_columns_of_a_table_is_no_row_of_it(tmp_path: Path) -> None:
+    with pymupdf.open() as document:
+        for n in range(5):
+            rows = [
+                ROWS[0],
+                *([f"City{n}x{k}", str(k), f"{k}.5"] for k in range(33)),
+                ["Rail Office", "2026.1", str(n + 1)],
+            ]
+            write_rows(document.new_page(), rows, 80, grid=False)
+        pages = composed(document, tmp_path / "t.pdf")
+    assert all(page.facts.tables == 1 for page in pages)
+    assert not any("| Rail Office" in page.text for page in pages[1:])
+    assert "Rail Office" in pages[3].text
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_prose_in_a_frame_or_in_two_columns_is_no_table(tmp_path: Path, columns: int) -> None:
     text = "The committee met in spring and agreed that the harbour should be dredged before winter. " * 8
