@@ -40,6 +40,8 @@ class Line:
     bottom: float
     chars: int
     """Its length in Latin characters: a Chinese one says as much as two."""
+    table: int = -1
+    """Which of the page's tables it is part of; -1: none."""
 
 
 def extent(box: Sequence[float], direction: tuple[int, int], rtl: bool) -> tuple[float, float, float, float]:
@@ -97,7 +99,8 @@ def lines_of(page: RawPage) -> list[Line]:
         if kept:
             words, boxes = _drawn_together([cleaned[i] for i in kept], page.boxes[kept], raw.size)
             dx, dy = (round(part) for part in raw.direction)
-            lines.append(make_line(words, boxes, raw.block, raw.size, raw.bold, (dx, dy), rtl, straight[kept]))
+            line = make_line(words, boxes, raw.block, raw.size, raw.bold, (dx, dy), rtl, straight[kept])
+            lines.append(replace(line, table=raw.table))
     return _vertical(lines)
 
 

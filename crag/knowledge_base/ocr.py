@@ -18,6 +18,8 @@ from crag.knowledge_base.ocr_cache import OcrCache
 from crag.knowledge_base.ocr_layout import Placed, arrange, skew_of
 from crag.knowledge_base.pdf_loader import RawLine, RawPage
 from crag.knowledge_base.recognition import OcrLine
+from crag.knowledge_base.rulings import Rules
+from crag.knowledge_base.table_reader import with_tables
 
 OCR_VERSION = "ocr-1"
 """Part of the index fingerprint: raise it whenever the same lines would give another page."""
@@ -160,14 +162,13 @@ def _with_lines(
     words: list[str] = []
     raw: list[RawLine] = []
     for line in found:
-        raw.append(line.line._replace(start=len(words), end=len(words) + len(line.words)))
+        raw.append(line.line._replace(start=len(words), end=len(words) + len(line.words), table=-1))
         words += line.words
     boxes, straight = (
         np.concatenate([getattr(line, name) for line in found]).astype(np.float32) for name in ("boxes", "straight")
     )
-    return replace(
-        page, words=words, boxes=boxes, straight=straight, lines=raw, ocr=True, hidden=0.0, garble=garble_of(page)
-    )
+    read = replace(page, words=words, boxes=boxes, straight=straight, lines=raw, tables=())
+    return with_tables(replace(read, ocr=True, hidden=0.0, garble=garble_of(page)), Rules([], []))
 
 
 def _of_layer(page: RawPage, lines: Sequence[RawLine], picture: pdf_loader.Picture) -> list[_Found]:

@@ -31,9 +31,16 @@ def verdict(pages: Sequence[PageText], passages: int, repaired: bool) -> list[st
         warnings.append(f"Some characters on {_numbers(doubtful)} are unreadable and were left out.")
     if little:
         warnings.append("It holds only a few words of text.")
+    warnings += _notes(pages)
     if repaired:
         warnings.append("The file is damaged and was repaired while reading: parts may be missing.")
     return warnings
+
+
+def _notes(pages: Sequence[PageText]) -> list[str]:
+    """What pages say of themselves, such as that attachments are not read; OCR's failures are told elsewhere."""
+    failed = set(_failures(pages))
+    return list(dict.fromkeys(note for page in pages for note in page.facts.notes if note not in failed))
 
 
 def _of_reading(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> list[str]:
@@ -76,7 +83,7 @@ def _failures(pages: Sequence[PageText]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for page in pages:
         if page.facts.reading == Reading.FAILED:
-            found.setdefault(" ".join(page.facts.notes), []).append(page.number)
+            found.setdefault(page.facts.notes[-1], []).append(page.number)
     return found
 
 
