@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crag.knowledge_base import pdf_loader, recognition
-from crag.knowledge_base.health import Need, Reading, garble_of, is_better
+from crag.knowledge_base.health import DOUBTFUL, HEALTHY, Need, Reading, garble_of, health_of, is_better
 from crag.knowledge_base.ocr_cache import OcrCache
 from crag.knowledge_base.ocr_layout import Placed, arrange, skew_of
 from crag.knowledge_base.pdf_loader import RawLine, RawPage
@@ -21,7 +21,7 @@ from crag.knowledge_base.recognition import OcrLine
 from crag.knowledge_base.rulings import Rules
 from crag.knowledge_base.table_reader import with_tables
 
-OCR_VERSION = "ocr-1"
+OCR_VERSION = "ocr-2"
 """Part of the index fingerprint: raise it whenever the same lines would give another page."""
 
 TIME_FACTOR = 5
@@ -34,6 +34,8 @@ _FINER = 3.0
 _SMALL = 18.0
 """Pixels; where most lines are lower than this they are read once more from a finer picture."""
 _NOISE = 0.6
+_LETTERS = 4
+"""Fewer characters are a shape that was taken for one."""
 """Lines read with less confidence are left out."""
 _FOREIGN, _UNSURE = 0.82, 0.92
 """Confidence: pages in Latin letters, Chinese or Japanese reach 0.95 and more, other scripts 0.5 to 0.78."""
@@ -65,7 +67,10 @@ def read_by_ocr(path: Path, page: RawPage, need: Need, folder: Path) -> RawPage:
     if not sure or confidence < _FOREIGN:
         if need == Need.MIXED:
             return page
-        writing = sum(float(np.ptp(line.quad, axis=0).max()) for line in lines) > _WRITING * pixels.shape[1]
+        if page.words and health_of(page) in (HEALTHY, DOUBTFUL):
+            return page  # OCR was wanted, but the text layer says more
+        long = sum(float(np.ptp(line.quad, axis=0).max()) for line in lines) > _WRITING * pixels.shape[1]
+        writing = long and sum(len(line.text) for line in lines) >= _LETTERS
         return replace(page, reading=Reading.FOREIGN if writing else Reading.NOTHING)
     if need == Need.CHECK and not is_better([line.text for line in sure], page.words):
         return page

@@ -31,6 +31,10 @@ _TALL = 1.5
 _SURE = 0.9
 """A page read with this confidence stands the right way up: one that is upside down scores 0.7."""
 _SAMPLE = 5
+_INK = 40
+"""Grey levels from the paper's."""
+_MARGIN = 80
+"""Pixels of paper left around what is shown."""
 
 
 class OcrWord(Frozen):
@@ -83,11 +87,27 @@ def _engine() -> Any:
 
 def recognise(picture: Picture) -> list[OcrLine]:
     """The lines of a picture whichever way up it lies, in no particular order. Raises PdfError without the engine."""
-    lines = _read(picture)
-    turns = _turns(picture, lines)
-    if not turns:
-        return lines
-    return [_turned_back(line, turns, picture.shape) for line in _read(np.rot90(picture, turns))]
+    top, left, inked = _inked(picture)
+    lines = _read(inked)
+    turns = _turns(inked, lines)
+    if turns:
+        lines = [_turned_back(line, turns, inked.shape) for line in _read(np.rot90(inked, turns))]
+    return [_moved(line, left, top) for line in lines]
+
+
+def _inked(picture: Picture) -> tuple[int, int, Picture]:
+    """(top, left, the part of the picture that shows anything): the engine overlooks a line on a page of white."""
+    shown = np.abs(picture.astype(np.int16) - int(np.median(picture))) > _INK
+    rows, columns = np.flatnonzero(shown.any(axis=1)), np.flatnonzero(shown.any(axis=0))
+    if not rows.size:
+        return 0, 0, picture
+    top, left = max(0, int(rows[0]) - _MARGIN), max(0, int(columns[0]) - _MARGIN)
+    return top, left, picture[top : int(rows[-1]) + _MARGIN, left : int(columns[-1]) + _MARGIN]
+
+
+def _moved(line: OcrLine, right: int, down: int) -> OcrLine:
+    corners = tuple(value + (down if place % 2 else right) for place, value in enumerate(line.corners))
+    return line.model_copy(update={"corners": corners})
 
 
 def read_again(lines: Sequence[OcrLine], picture: Picture, factor: float) -> list[OcrLine]:

@@ -218,8 +218,8 @@ def _as_expected(entry: dict[str, str], row: object) -> bool:
     return error == "" or "slow" in entry["file"]
 
 
-def test_a_reader_that_dies_between_two_files_is_started_again(write: Write) -> None:
-    with workers.Workers(30) as reader:
+def test_a_reader_that_dies_between_two_files_is_started_again(write: Write, tmp_path: Path) -> None:
+    with workers.Workers(30, tmp_path / "ocr") as reader:
         for name in ("a", "b", "c"):
             steps = reader.read(write(f"{name}.pdf", f"Text of the {name} file."), name, "f", threading.Event())
             assert list(steps)[-1] == (1, 1)
