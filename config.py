@@ -68,6 +68,9 @@ class Settings(BaseSettings):
         "none", description="Who searches the web: the query leaves this machine."
     )
 
+    watch: Literal["off", "on"] = Field(
+        "off", description="Whether the page looks for changes in the folder of PDFs, and offers a build."
+    )
     parse_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
         60.0, description="Seconds that reading a slice of a PDF (8 pages) may take before the file is given up."
     )

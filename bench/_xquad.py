@@ -12,7 +12,7 @@ import re
 import tempfile
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -167,8 +167,15 @@ class MemoryIndex:
             for word, n in count.items():
                 self._postings[word].append((row, n))
 
-    def dense(self, vector: Vectors, n: int) -> list[str]:
-        return [self._ids[row] for row in np.argsort(-(self._vectors @ vector), kind="stable")[:n]]
+    def contents(self, files: Collection[str]) -> dict[str, str]:
+        return {doc.file: doc.content for doc in self._documents.values() if doc.file in files}
+
+    def dense(self, vector: Vectors, n: int, contents: Collection[str] | None = None) -> list[str]:
+        ranked = [self._ids[row] for row in np.argsort(-(self._vectors @ vector), kind="stable")]
+        return self._within(ranked, contents)[:n]
+
+    def _within(self, ids: Sequence[str], contents: Collection[str] | None) -> list[str]:
+        return [one for one in ids if contents is None or self._documents[one].content in contents]
 
     def bm25(self, question: str) -> np.ndarray:
         """The score of every document, in the order in which they were given; 0 where no word is shared."""
@@ -181,9 +188,10 @@ class MemoryIndex:
                 scores[row] += weight * count * 2.2 / (count + size[row])
         return scores
 
-    def lexical(self, question: str, n: int) -> list[str]:
+    def lexical(self, question: str, n: int, contents: Collection[str] | None = None) -> list[str]:
         scores = self.bm25(question)
-        return [self._ids[row] for row in np.argsort(-scores, kind="stable")[:n] if scores[row] > 0]
+        ranked = [self._ids[row] for row in np.argsort(-scores, kind="stable") if scores[row] > 0]
+        return self._within(ranked, contents)[:n]
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         return [self._documents[id_] for id_ in ids]

@@ -1,4 +1,4 @@
-"""The command line: build, ask, grade, eval, calibrate, doctor. Drives the same functions as the page."""
+"""The command line: build, files, delete, ask, grade, eval, calibrate, doctor. Drives the functions of the page."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from crag.cli.build import build
 from crag.cli.calibrate import calibrate_command
 from crag.cli.console import DONE, FAILED, INTERRUPTED, LOCKED, NOTHING_INDEXED, USAGE, errors
 from crag.cli.evaluate import at_least_one, evaluate
+from crag.cli.files import delete, files
 from crag.cli.grade import grade
 from crag.doctor import examine
 from crag.errors import (
@@ -67,10 +68,22 @@ def _parser() -> argparse.ArgumentParser:
 
     building = commands.add_parser("build", help="bring the index up to date with the PDFs in Files/")
     building.add_argument("--publish-staged", action="store_true", help="only publish what a cancelled build finished")
+    building.add_argument("--read-again", metavar="FILE", help="read this one file again and leave all others")
+    building.add_argument("--ocr", choices=("auto", "off", "force"), help="with --read-again: how, from now on")
     building.set_defaults(run=build)
+
+    listing = commands.add_parser("files", help="list the indexed files, and the size of the index")
+    listing.set_defaults(run=files)
+
+    deleting = commands.add_parser("delete", help="delete a PDF from Files/ and from the index, for good")
+    deleting.add_argument("file", metavar="FILE")
+    deleting.set_defaults(run=delete)
 
     asking = commands.add_parser("ask", help="answer one question")
     asking.add_argument("question")
+    asking.add_argument(
+        "--file", action="append", default=[], metavar="NAME", help="use only files so called: a part or a pattern"
+    )
     asking.add_argument("--show", default="", metavar="LIST", help=f"also print, by commas: {', '.join(SHOWN)}")
     asking.add_argument("--json", action="store_true", help="print the whole trace as JSON instead")
     asking.set_defaults(run=ask)

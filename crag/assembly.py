@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from config import Settings
 from crag import calibrations
@@ -46,39 +47,59 @@ class InForce:
 
 
 @dataclass(frozen=True)
-class House:
-    """What a process opens once: the embedding engine, the knowledge base and the evaluator over both."""
+class Calibrated:
+    """The evaluator as a turn is graded by it, and what it was calibrated with."""
 
-    embedder: Embedder
-    knowledge_base: KnowledgeBase
     evaluator: Evaluator
-    notices: tuple[str, ...] = ()
     calibration: Calibration | None = None
     """The active one, made for this evaluator and this embedding."""
     not_applied: str | None = None
     """Why the active calibration is not applied, as a sentence; None where it is, or where there is none."""
 
+
+@dataclass(frozen=True)
+class House:
+    """What a process opens once: the embedding engine, the knowledge base and the evaluator over both."""
+
+    embedder: Embedder
+    knowledge_base: KnowledgeBase
+    own: Evaluator
+    """The evaluator with its own scores."""
+    notices: tuple[str, ...] = ()
+    calibrations_dir: Path | None = None
+    """Where the active calibration is looked up; None: nowhere."""
+
+    def calibrated(self) -> Calibrated:
+        """As things stand now: a calibration that another process applies or undoes counts from the next turn on."""
+        if self.calibrations_dir is None:
+            return Calibrated(self.own)
+        return _calibrated(self.calibrations_dir, self.own, self.embedder)
+
+    @property
+    def evaluator(self) -> Evaluator:
+        return self.calibrated().evaluator
+
     def in_force(self, settings: Settings) -> InForce:
         """Each threshold as it was set explicitly, else as calibrated, else the default."""
-        return in_force(settings, self.calibration)
+        return in_force(settings, self.calibrated().calibration)
 
     def uncalibrated(self) -> House:
         """The same house with the evaluator's own scores and the default thresholds, to calibrate anew."""
-        evaluator = self.evaluator.inner if isinstance(self.evaluator, RecalibratedEvaluator) else self.evaluator
-        return replace(self, evaluator=evaluator, calibration=None, not_applied=None)
+        return replace(self, calibrations_dir=None)
 
     def parts(self, settings: Settings) -> Parts:
         """What a turn with `settings` is answered with; cheap, made anew for every turn."""
+        now = self.calibrated()
         return Parts(
             knowledge_base=self.knowledge_base,
             embedder=self.embedder,
-            evaluator=self.evaluator,
+            evaluator=now.evaluator,
             rewriter=keywords,
             generator=ExtractiveGenerator(quotes=settings.quotes),
-            thresholds=self.in_force(settings).thresholds,
+            thresholds=in_force(settings, now.calibration).thresholds,
             k=settings.k,
             fusion_constant=settings.fusion_constant,
-            notices=(*self.notices, self.not_applied) if self.not_applied else self.notices,
+            notices=(*self.notices, now.not_applied) if now.not_applied else self.notices,
             web=web_search(settings),
             web_gate=settings.web,
         )
@@ -120,11 +141,8 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         cross = load_cross(loaded.embedder, settings.cache_dir, settings.threads, progress)
         evaluator = LightweightEvaluator(loaded.embedder, knowledge_base, cross.engine)
         told.append(cross.notice)
-    calibration, not_applied = _calibration(settings, evaluator, loaded.embedder)
-    if calibration is not None and calibration.after.maps_scores:
-        evaluator = RecalibratedEvaluator(evaluator, calibration.after.document_map, calibration.after.strip_map)
     notices = tuple(notice for notice in told if notice)
-    return House(loaded.embedder, knowledge_base, evaluator, notices, calibration, not_applied)
+    return House(loaded.embedder, knowledge_base, evaluator, notices, calibrations.folder_of(settings.data_dir))
 
 
 def web_search(settings: Settings) -> WebSearch | None:
@@ -150,35 +168,38 @@ def in_force(settings: Settings, calibration: Calibration | None) -> InForce:
     return InForce(limits, explicit, calibration)
 
 
-def _calibration(settings: Settings, evaluator: Evaluator, embedder: Embedder) -> tuple[Calibration | None, str | None]:
-    """(the active calibration where it was made for these two, why there is one that is not applied)."""
+def _calibrated(folder: Path, evaluator: Evaluator, embedder: Embedder) -> Calibrated:
     try:
-        found = calibrations.active(calibrations.folder_of(settings.data_dir))
+        found = calibrations.active(folder)
     except HistoryError as error:
-        return None, str(error)
+        return Calibrated(evaluator, not_applied=str(error))
     if found is None:
-        return None, None
-    if (found.evaluator.name, found.evaluator.version, found.embedding) == (
-        evaluator.name,
-        evaluator.version,
-        embedder.fingerprint,
-    ):
-        return found, None
-    return None, (
-        f"The calibration of {found.day} was made for another evaluator or embedding and is not applied: run "
-        "`python -m crag calibrate` again, or `python -m crag calibrate --undo`."
-    )
+        return Calibrated(evaluator)
+    made_for = (found.evaluator.name, found.evaluator.version, found.embedding)
+    if made_for != (evaluator.name, evaluator.version, embedder.fingerprint):
+        return Calibrated(
+            evaluator,
+            not_applied=f"The calibration of {found.day} was made for another evaluator or embedding and is not "
+            "applied: run `python -m crag calibrate` again, or `python -m crag calibrate --undo`.",
+        )
+    if found.after.maps_scores:
+        evaluator = RecalibratedEvaluator(evaluator, found.after.document_map, found.after.strip_map)
+    return Calibrated(evaluator, found)
 
 
-def ask(house: House, settings: Settings, question: str) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
-    """The source of a turn's events, for `Runtime.start`."""
+def ask(
+    house: House, settings: Settings, question: str, files: tuple[str, ...] = ()
+) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
+    """The source of a turn's events, for `Runtime.start`; `files` limits it to these paths."""
 
     def source(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
-        return answer(house.parts(settings), question, turn_id=job.id, stop=job.stopping)
+        return answer(house.parts(settings), question, turn_id=job.id, stop=job.stopping, files=files)
 
     return source
 
 
-def answer_now(house: House, settings: Settings, question: str, turn_id: str) -> AsyncIterator[TurnEvent]:
+def answer_now(
+    house: House, settings: Settings, question: str, turn_id: str, files: tuple[str, ...] = ()
+) -> AsyncIterator[TurnEvent]:
     """The events of a turn that nobody stops: for the command line and evaluation."""
-    return answer(house.parts(settings), question, turn_id=turn_id, stop=threading.Event())
+    return answer(house.parts(settings), question, turn_id=turn_id, stop=threading.Event(), files=files)

@@ -143,8 +143,8 @@ def _thresholds(house: House, settings: Settings) -> Iterator[Finding]:
     if found.explicit:
         said += f", set by {', '.join(f'CRAG_{name.upper()}' for name in found.explicit)}"
     yield Finding("thresholds", True, said)
-    if house.not_applied:
-        yield Finding("thresholds", False, house.not_applied)
+    if not_applied := house.calibrated().not_applied:
+        yield Finding("thresholds", False, not_applied)
 
 
 def _engine(house: House) -> Iterator[Finding]:

@@ -12,9 +12,12 @@ CragError
 │   ├── EmptyIndexError   there is nothing to ask yet
 │   ├── IndexMismatchError  the index was built with another embedding
 │   └── BuildLockedError  another process is building
+├── PageImageError        the image of a page cannot be shown
 ├── HistoryError          what people corrected, or a calibration, cannot be read or kept
 └── PdfError              one file cannot be read; it never stops the others
 """
+
+from typing import ClassVar
 
 
 class CragError(Exception):
@@ -63,6 +66,25 @@ class IndexMismatchError(KnowledgeBaseError):
 
 class BuildLockedError(KnowledgeBaseError):
     """Another process holds the writer lock."""
+
+
+class PageImageError(CragError):
+    """The image of a page cannot be shown; `reason` names the case, so that the page can say it in its language."""
+
+    SENTENCES: ClassVar[dict[str, str]] = {
+        "gone": "The file is no longer there: put it back to see its pages.",
+        "changed": "The file has changed since it was indexed: rebuild to see its pages.",
+        "locked": "The file is protected by a password: give it to see its pages.",
+        "slow": "Drawing this page takes too long and was given up: open the file itself.",
+        "broken": "This page cannot be drawn: open the file itself.",
+    }
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.SENTENCES[self.reason]
 
 
 class HistoryError(CragError):

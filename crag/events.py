@@ -102,7 +102,8 @@ class BuildStarted(Frozen):
 
 class FileProgress(Frozen):
     """File `index` (from 1) of `files`. `stage` is reading, embedding or staged; `done` of `total` counts pages while
-    reading, passages after."""
+    reading, passages after. While a bloated index is made anew, after the last file, `stage` is compacting and `path`
+    empty."""
 
     kind: Literal["file_progress"] = "file_progress"
     path: str
@@ -112,6 +113,12 @@ class FileProgress(Frozen):
     done: int
     total: int
     pages_per_second: float = 0.0
+    pages: int = 0
+    """Pages read so far in this build, also of files that are read ahead."""
+    passages: int = 0
+    """Passages embedded so far in this build."""
+    seconds_left: float | None = None
+    """An estimate from the speed so far; None while nothing honest can be said."""
 
 
 class FileFinished(Frozen):

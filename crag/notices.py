@@ -13,6 +13,10 @@ SENTENCES: Final[dict[str, tuple[str, str]]] = {
         "No strip of the web reached the strip threshold: the best one is used although it is below.",
         "没有网页片段达到片段阈值：使用了得分最高的一个，尽管它低于阈值。",
     ),
+    "files_missing": (
+        "Not searched, since it is not indexed: {files}.",
+        "以下文件未被索引，因此没有检索：{files}。",
+    ),
     "web_failed": ("The web was not used. {error}", "未使用网络。{error}"),
     "web_empty": (
         "The web search found nothing that can be used.",

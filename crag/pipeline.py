@@ -26,12 +26,16 @@ SECOND_LOOK = 2
 """The second look retrieves so many times k documents."""
 
 
-async def answer(parts: Parts, question: str, turn_id: str, stop: threading.Event) -> AsyncGenerator[TurnEvent]:
+async def answer(
+    parts: Parts, question: str, turn_id: str, stop: threading.Event, files: tuple[str, ...] = ()
+) -> AsyncGenerator[TurnEvent]:
     """Answers `question`; the last event is always `Finished` with the trace, also when `stop` was set on the way.
+
+    `files` are the paths that may be used of the knowledge base; none: all.
 
     Raises QuestionError for a question that is none, KnowledgeBaseError for an index that cannot be asked.
     """
-    turn = Turn(parts, _asked(question), turn_id)
+    turn = Turn(parts, _asked(question), turn_id, files)
     async with aclosing(_algorithm(turn)) as events:
         while (event := await _unless(stop, events)) is not None:
             yield event

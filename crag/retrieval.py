@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -20,9 +20,11 @@ paraphrase that only the vectors find, must not drown in passages that are middl
 class Searchable(Protocol):
     """One pinned version of the knowledge base."""
 
-    def dense(self, vector: npt.NDArray[np.float32], n: int) -> list[str]: ...
+    def contents(self, files: Collection[str]) -> Mapping[str, str]: ...
 
-    def lexical(self, question: str, n: int) -> list[str]: ...
+    def dense(self, vector: npt.NDArray[np.float32], n: int, contents: Collection[str] | None = None) -> list[str]: ...
+
+    def lexical(self, question: str, n: int, contents: Collection[str] | None = None) -> list[str]: ...
 
     def documents(self, ids: Sequence[str]) -> list[Document]: ...
 
@@ -43,11 +45,19 @@ def fuse(rankings: Sequence[Sequence[str]], k: int, constant: int = 60) -> list[
 
 
 def retrieve(
-    index: Searchable, query: str, vector: npt.NDArray[np.float32], k: int, constant: int = 60
+    index: Searchable,
+    query: str,
+    vector: npt.NDArray[np.float32],
+    k: int,
+    constant: int = 60,
+    contents: Collection[str] | None = None,
 ) -> tuple[Document, ...]:
-    """The k documents for `query`, whose embedding is `vector`, in fused order. Blocking."""
-    dense = index.dense(vector, DEPTH * k)
-    lexical = index.lexical(query, DEPTH * k)
+    """The k documents for `query`, whose embedding is `vector`, in fused order. Blocking.
+
+    `contents` (sha256) limits both searches; None: everything.
+    """
+    dense = index.dense(vector, DEPTH * k, contents)
+    lexical = index.lexical(query, DEPTH * k, contents)
     fused = fuse([dense, lexical], k, constant)
     ranks = [{key: rank for rank, key in enumerate(ranking, 1)} for ranking in (dense, lexical)]
     score = dict(fused)

@@ -327,6 +327,8 @@ class Trace(Frozen):
     catalog_version: int = 0
     question: str
     language: str = "en"
+    files: tuple[str, ...] = ()
+    """The paths that the question was limited to; empty: all files."""
     search_query: str | None = None
     """The rewritten query of the second look; None when there was none. What was sent to the web is in `web`."""
     k: int

@@ -43,11 +43,15 @@ T = TypeVar("T")
 
 @dataclass
 class Turn:
-    """What one question has led to so far; each method is one step of the algorithm."""
+    """What one question has led to so far; each method is one step of the algorithm.
+
+    `files` are the paths that may be used; none: all.
+    """
 
     parts: Parts
     question: str
     turn_id: str
+    files: tuple[str, ...] = ()
     created: str = field(default_factory=lambda: _now())
     catalog_version: int = 0
     search_query: str | None = None
@@ -95,12 +99,23 @@ class Turn:
         with self._timed("embed"):
             vector = await in_pool(self.parts.embedder.embed_query, query)
         with self._timed("retrieve"):
-            found = in_pool(retrieve, index, query, vector, k, self.parts.fusion_constant)
+            chosen = await in_pool(self._chosen, index)
+            found = in_pool(retrieve, index, query, vector, k, self.parts.fusion_constant, chosen)
             documents = await _to_the_end(found)  # the index may not be let go of while it is read
         self.looked_at = tuple(document.id for document in documents)
         for document in documents:
             self.found.setdefault(document.id, document)
         return Retrieved(query=query, documents=documents)
+
+    def _chosen(self, index: Searchable) -> frozenset[str] | None:
+        """The contents of the files that may be used; None: all."""
+        if not self.files:
+            return None
+        found = index.contents(self.files)
+        missing = [path for path in self.files if path not in found]
+        if missing and self.search_query is None:
+            self._notice("files_missing", files=", ".join(missing))
+        return frozenset(found.values())
 
     async def grade(self) -> Graded:
         """E: grades what has no grade yet, always by the user's question, whatever was searched for."""
@@ -198,6 +213,7 @@ class Turn:
             catalog_version=self.catalog_version,
             question=self.question,
             language=self.language,
+            files=self.files,
             search_query=self.search_query,
             k=self.parts.k,
             thresholds=self.parts.thresholds,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -31,11 +31,15 @@ class Library:
         self._first, self._question = first, question
         self.open = 0
 
-    def dense(self, vector: np.ndarray, n: int) -> list[str]:
+    def contents(self, files: Collection[str]) -> dict[str, str]:
+        return {doc.file: doc.content for doc in self._documents.values() if doc.file in files}
+
+    def dense(self, vector: np.ndarray, n: int, contents: Collection[str] | None = None) -> list[str]:
         return []
 
-    def lexical(self, question: str, n: int) -> list[str]:
-        return list(self._first if question == self._question else self._documents)[:n]
+    def lexical(self, question: str, n: int, contents: Collection[str] | None = None) -> list[str]:
+        found = self._first if question == self._question else self._documents
+        return [key for key in found if contents is None or self._documents[key].content in contents][:n]
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         return [self._documents[key] for key in ids]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from config import load_settings
+from crag import calibrations
 from crag.assembly import House, in_force, open_house
 from crag.calibrations import Calibration, Counts, Gain, Numbers
 from crag.errors import EmptyIndexError
@@ -15,7 +16,9 @@ from crag.schema import EvaluatorName, Thresholds
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     (tmp_path / "Files").mkdir()
-    made = open_house(load_settings(files_dir=tmp_path / "Files", chroma_dir=tmp_path / "chroma_db"))
+    made = open_house(
+        load_settings(files_dir=tmp_path / "Files", chroma_dir=tmp_path / "chroma_db", data_dir=tmp_path / ".crag")
+    )
     yield made
     made.close()
 
@@ -33,6 +36,25 @@ def test_each_turn_gets_the_settings_it_was_asked_under(house: House) -> None:
     assert parts.thresholds.top_strips == 2
     assert parts.generator.quotes == 1  # type: ignore[attr-defined]
     assert house.parts(load_settings()).k == 8
+
+
+def test_a_calibration_that_is_applied_or_undone_while_the_app_runs_counts_from_the_next_turn(
+    house: House, tmp_path: Path
+) -> None:
+    learnt = a_calibration(0.6, 0.2).model_copy(
+        update={
+            "evaluator": EvaluatorName(name=house.own.name, version=house.own.version),
+            "embedding": house.embedder.fingerprint,
+        }
+    )
+    calibrations.apply(tmp_path / ".crag" / "calibrations", learnt)
+    assert house.parts(load_settings()).thresholds.upper == 0.6
+    calibrations.apply(tmp_path / ".crag" / "calibrations", a_calibration(0.5, 0.1))
+    assert house.parts(load_settings()).thresholds == Thresholds()
+    assert "made for another evaluator" in house.parts(load_settings()).notices[-1]
+    calibrations.undo(tmp_path / ".crag" / "calibrations")
+    assert house.parts(load_settings()).thresholds.upper == 0.6
+    assert house.uncalibrated().parts(load_settings()).thresholds == Thresholds()
 
 
 def a_calibration(upper: float, lower: float) -> Calibration:

@@ -216,3 +216,30 @@ def test_doctor_tells_of_a_damaged_catalog_beside_all_else(tmp_path: Path) -> No
     assert "FAIL" in ended.stdout
     assert "Python" in ended.stdout
     assert "Traceback" not in ended.stderr + ended.stdout
+
+
+def test_single_files_are_listed_read_again_asked_and_deleted(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    for name, text in (("pump.pdf", PAGES[0]), ("care.pdf", PAGES[1])):
+        document = pymupdf.open()
+        document.new_page().insert_textbox((72, 72, 500, 700), text)
+        document.save(shell.files / name)
+    assert shell.run("build").returncode == 0
+    again = shell.run("build", "--read-again", "care.pdf", "--ocr", "off")
+    assert again.returncode == 0, again.stderr
+    assert "care.pdf: 1 pages" in again.stderr
+    listed = shell.run("files")
+    assert "care.pdf: 1 pages, 1 passages, OCR off" in listed.stdout
+    assert "2 files indexed, 0 not, 2 passages; the index takes" in listed.stdout
+    asked = shell.run("ask", "What is the flow rate of the pump?", "--file", "CARE", "--json")
+    trace = json.loads(asked.stdout)
+    assert trace["files"] == ["care.pdf"]
+    assert {document["file"] for document in trace["documents"]} == {"care.pdf"}
+    unknown = shell.run("ask", "What is it?", "--file", "pumpe.pdf")
+    assert unknown.returncode == 2
+    assert unknown.stderr.strip() == "No indexed file is called “pumpe.pdf”: try pump.pdf."
+    assert shell.run("build", "--ocr", "off").returncode == 2
+    assert shell.run("delete", "pump.pdf").returncode == 0
+    assert [path.name for path in shell.files.iterdir()] == ["care.pdf"]
+    assert "1 files indexed" in shell.run("files").stdout
+    assert "There is no file pump.pdf" in shell.run("delete", "pump.pdf").stderr

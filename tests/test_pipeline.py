@@ -182,3 +182,16 @@ async def test_a_chinese_question_is_decided_and_answered_in_chinese() -> None:
     assert trace.language == "zh"
     assert "最高分" in trace.decision
     assert "知识库" in trace.answer
+
+
+async def test_a_question_to_chosen_files_uses_no_other_also_in_the_second_look() -> None:
+    made = parts({"anvil": 0.9, "file": 0.1})
+    events = [e async for e in answer(made, QUESTION, "t", threading.Event(), ("file.pdf", "gone.pdf"))]
+    trace = trace_of(events)
+    assert trace.files == ("file.pdf", "gone.pdf")
+    assert {document.file for document in trace.documents} == {"file.pdf"}
+    assert trace.search_query is not None
+    assert [notice for notice in trace.notices if "gone.pdf" in notice] == [
+        "Not searched, since it is not indexed: gone.pdf."
+    ]
+    assert Trace.model_validate_json(trace.model_dump_json()).files == trace.files

@@ -69,7 +69,8 @@ def test_a_value_beyond_the_range_is_refused_by_name(variable: str, monkeypatch:
 
 def test_the_command_line_has_the_commands_and_flags_that_are_described() -> None:
     described = re.findall(r"^python -m crag (\w+)(.*?)(?:#|$)", README, re.MULTILINE)
-    assert [command for command, _ in described] == ["build", "ask", "grade", "eval", "calibrate", "doctor"]
+    commands = ["build", "files", "delete", "ask", "grade", "eval", "calibrate", "doctor"]
+    assert [command for command, _ in described] == commands
     for command, line in described:
         done = subprocess.run(
             [sys.executable, "-m", "crag", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -12,6 +12,7 @@ from crag.assembly import House, answer_now
 from crag.cli.console import DONE, FAILED, errors, opened, printable
 from crag.errors import ConfigurationError
 from crag.events import Finished, Token
+from crag.knowledge_base.choosing import choose
 from crag.refinement import label
 from crag.schema import GradedDocument, Trace, WebSearched
 
@@ -25,7 +26,8 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
     if unknown:
         raise ConfigurationError(f"--show does not know {', '.join(unknown)}: use {', '.join(SHOWN)}.")
     with opened(settings) as house:
-        trace = asyncio.run(_answer(house, settings, options.question, quiet=options.json))
+        files = choose(options.file, [row.path for row in house.knowledge_base.rows() if row.passages])
+        trace = asyncio.run(_answer(house, settings, options.question, files, quiet=options.json))
     if options.json:
         print(trace.model_dump_json(indent=2))
     else:
@@ -36,9 +38,9 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
     return DONE
 
 
-async def _answer(house: House, settings: Settings, question: str, quiet: bool) -> Trace:
+async def _answer(house: House, settings: Settings, question: str, files: tuple[str, ...], quiet: bool) -> Trace:
     trace: Trace | None = None
-    async for event in answer_now(house, settings, question, uuid.uuid4().hex):
+    async for event in answer_now(house, settings, question, uuid.uuid4().hex, files):
         if isinstance(event, Token) and not quiet:
             print(event.text, end="", flush=True)
         elif isinstance(event, Finished):
@@ -50,6 +52,8 @@ async def _answer(house: House, settings: Settings, question: str, quiet: bool) 
 def _print_trace(trace: Trace, shown: Sequence[str]) -> None:
     print()
     print(f"\n{trace.action or 'UNDECIDED'}: {trace.decision}")
+    if trace.files:
+        print(f"Only in: {printable(', '.join(trace.files))}")
     if trace.web:
         print(f"Web: {web_search(trace.web)}")
     for notice in trace.notices:

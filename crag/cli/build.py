@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from types import FrameType
 
 from config import Settings
-from crag.assembly import House
 from crag.cli.console import DONE, INTERRUPTED, errors, opened, printable, progress
-from crag.events import BuildFinished, BuildStarted, FileFinished, FileProgress, FileState
+from crag.errors import ConfigurationError
+from crag.events import BuildEvent, BuildFinished, BuildStarted, FileFinished, FileProgress, FileState
 
 
 def build(options: argparse.Namespace, settings: Settings) -> int:
@@ -20,19 +20,25 @@ def build(options: argparse.Namespace, settings: Settings) -> int:
     with opened(settings) as house:
         if options.publish_staged:
             return _built(house.knowledge_base.publish_staged())
-        return _follow_build(house, threading.Event())
+        cancel = threading.Event()
+        if options.read_again:
+            again = house.knowledge_base.read_again(options.read_again, options.ocr, cancel)
+            return _follow_build(again, cancel)
+        if options.ocr:
+            raise ConfigurationError("--ocr belongs to --read-again FILE: name the file that it is for.")
+        return _follow_build(house.knowledge_base.build(cancel), cancel)
 
 
-def _follow_build(house: House, cancel: threading.Event) -> int:
+def _follow_build(events: Iterator[BuildEvent], cancel: threading.Event) -> int:
     result: BuildFinished | None = None
     with progress() as bar, _interrupt_sets(cancel):
         task = bar.add_task("Looking at the files …", total=None)
-        for event in house.knowledge_base.build(cancel):
+        for event in events:
             if isinstance(event, BuildStarted):
                 counts = ((state, sum(change.state is state for change in event.changes)) for state in FileState)
                 errors.print(", ".join(f"{count} {state}" for state, count in counts))
             elif isinstance(event, FileProgress):
-                text = f"[{event.index}/{event.files}] {event.stage} {printable(event.path)}"
+                text = f"[{event.index}/{event.files}] {event.stage} {printable(event.path)}{_left(event.seconds_left)}"
                 bar.update(task, description=text, completed=event.done, total=event.total)
             elif isinstance(event, FileFinished):
                 errors.print(_row_line(event))
@@ -57,6 +63,13 @@ def _interrupt_sets(cancel: threading.Event) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _left(seconds: float | None) -> str:
+    """How long it will still take, in words that promise no more than an estimate can."""
+    if seconds is None:
+        return ""
+    return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {max(seconds, 1):.0f} s left"
 
 
 def _row_line(event: FileFinished) -> str:

@@ -72,7 +72,8 @@ def calibrate_command(options: argparse.Namespace, settings: Settings) -> int:
 
 def _calibrated(house: House, settings: Settings, sources: list[_Source], weights: Weights, *, apply: bool) -> int:
     in_force = house.in_force(settings)
-    before = Numbers.of(in_force.thresholds, house.calibration.after if house.calibration else None)
+    active = house.calibrated().calibration
+    before = Numbers.of(in_force.thresholds, active.after if active else None)
     rows = [row for source in sources for row in source.rows]
     try:
         found = calibrate(rows, before, settings.top_strips, weights)
@@ -83,10 +84,10 @@ def _calibrated(house: House, settings: Settings, sources: list[_Source], weight
         print("\nNothing is to be changed: no change is beyond noise.")
         return DONE
     if not apply:
-        print("\nNothing was changed. With --apply these numbers are used from the next start on.")
+        print("\nNothing was changed. With --apply these numbers are used from the next question on.")
         return DONE
     kept = calibrations.apply(calibrations.folder_of(settings.data_dir), _record(house, sources, found, weights))
-    print(f"\nApplied as {kept.id}, from the next start on. `python -m crag calibrate --undo` goes back.")
+    print(f"\nApplied as {kept.id}, from the next question on. `python -m crag calibrate --undo` goes back.")
     for name in in_force.explicit:
         errors.print(f"{VARIABLES[name]} is set and goes before the calibration: unset it to use the calibrated value.")
     for warning in found.warnings:
@@ -277,5 +278,5 @@ def _undo(folder: Path) -> int:
     if undone is None:
         print("No calibration is active: nothing to undo.")
     else:
-        print(f"{undone} is undone. From the next start on {now or 'the defaults'} will be used.")
+        print(f"{undone} is undone. From the next question on {now or 'the defaults'} will be used.")
     return DONE

@@ -28,6 +28,7 @@ REPORT_SCHEMA: Final = 1
 """Version of the report's JSON; later versions only add fields."""
 
 NO_FILE: Final = "file not in the index"
+NO_PAGE: Final = "page not in the file"
 """Flag of a row whose question names a file that no indexed one matches."""
 _NAMED = 5
 """At most so many files, and ids of each, are named in a note; the rows have the flag."""
@@ -84,10 +85,10 @@ def report_of(outcomes: Sequence[Outcome], house: House, settings: BaseModel, qu
         raise ValueError("a report needs outcomes")
     first = outcomes[0].trace
     indexed = [row for row in house.knowledge_base.rows() if row.error is None]
-    strays = _strays([outcome.question for outcome in outcomes], tuple(row.path for row in indexed))
-    stray_ids = {id_ for ids in strays.values() for id_ in ids}
+    asked = [outcome.question for outcome in outcomes]
+    flags, notes = _strays(asked, {row.path: row.pages for row in indexed})
     rows = tuple(
-        row.model_copy(update={"flags": (*row.flags, NO_FILE)}) if row.id in stray_ids else row
+        row.model_copy(update={"flags": (*row.flags, flags[row.id])}) if row.id in flags else row
         for row in map(row_of, outcomes)
     )
     return Report(
@@ -111,27 +112,38 @@ def report_of(outcomes: Sequence[Outcome], house: House, settings: BaseModel, qu
             files=len(indexed),
             passages=sum(row.passages for row in indexed),
         ),
-        notes=(_stray_note(strays),) if strays else (),
+        notes=notes,
         groups=groups_of(rows),
         rows=rows,
     )
 
 
-def _strays(questions: Sequence[Question], indexed: tuple[str, ...]) -> dict[str, list[str]]:
-    """File -> ids of the questions that name it, for files that match no indexed one by path or base name."""
-    found: dict[str, list[str]] = {}
+def _strays(questions: Sequence[Question], pages: Mapping[str, int]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """(flag by id of each question whose file or page is not there, a note on either); `pages` by indexed path."""
+    files: dict[str, list[str]] = {}
+    places: dict[str, list[str]] = {}
     for question in questions:
-        if question.file is not None and not in_file(question, indexed):
-            found.setdefault(question.file, []).append(question.id)
-    return found
+        if question.file is None:
+            continue
+        matched = [count for path, count in pages.items() if in_file(question, (path,))]
+        if not matched:
+            files.setdefault(question.file, []).append(question.id)
+        elif question.page is not None and question.page > max(matched):
+            places.setdefault(f"page {question.page} of {question.file}", []).append(question.id)
+    flags = {id_: NO_FILE for ids in files.values() for id_ in ids}
+    flags.update((id_, NO_PAGE) for ids in places.values() for id_ in ids)
+    notes = (_stray_note(files, "file", "in the index"), _stray_note(places, "page", "in its file"))
+    return flags, tuple(note for note in notes if note)
 
 
-def _stray_note(strays: Mapping[str, Sequence[str]]) -> str:
+def _stray_note(strays: Mapping[str, Sequence[str]], what: str, where: str) -> str:
     total = sum(map(len, strays.values()))
-    named = [f"{file} ({_listed(ids)})" for file, ids in list(strays.items())[:_NAMED]]
-    more = f" and {counted(len(strays) - _NAMED, 'more file')}" if len(strays) > _NAMED else ""
-    names = "names a file that is" if total == 1 else "name files that are"
-    return f"{counted(total, 'question')} {names} not in the index: {', '.join(named)}{more}"
+    if not total:
+        return ""
+    named = [f"{place} ({_listed(ids)})" for place, ids in list(strays.items())[:_NAMED]]
+    more = f" and {counted(len(strays) - _NAMED, f'more {what}')}" if len(strays) > _NAMED else ""
+    names = f"names a {what} that is" if total == 1 else f"name {what}s that are"
+    return f"{counted(total, 'question')} {names} not {where}: {', '.join(named)}{more}"
 
 
 def _listed(ids: Sequence[str]) -> str:

@@ -14,15 +14,18 @@ import sqlalchemy as sa
 
 from crag.embedding.base import Embedder
 from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
-from crag.events import BuildEvent, BuildFinished, FileChange, FileRow
+from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState
 from crag.knowledge_base.builder import Builder, index_fingerprint
-from crag.knowledge_base.catalog import Catalog, read_state
+from crag.knowledge_base.catalog import Catalog
+from crag.knowledge_base.choosing import near
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
-from crag.knowledge_base.health import OcrMode
 from crag.knowledge_base.locks import build_lock, hold
-from crag.knowledge_base.records import State, Target
-from crag.knowledge_base.scan import Hasher, compare, scan
+from crag.knowledge_base.pages import Pages
+from crag.knowledge_base.publishing import read_state
+from crag.knowledge_base.records import OcrMode, State, Target
+from crag.knowledge_base.scan import Entry, Hasher, compare, differs, scan
 from crag.knowledge_base.snapshot import Snapshot, live_passages
+from crag.knowledge_base.upkeep import size_on_disk
 from crag.knowledge_base.vector_store import VectorStore, VectorStoreGoneError
 from crag.schema import Document
 
@@ -72,13 +75,17 @@ class KnowledgeBase:
         self._hasher = Hasher()
         self._lock = threading.RLock()
         self._stores: dict[int, _Open] = {}
+        self.pages = Pages(self._files_dir, self._catalog, self._hasher, self.password_of)
+        """What was read of each file, to look at."""
 
     # --- what there is ------------------------------------------------------------------------------------------
 
     def changes(self) -> list[FileChange]:
         """What a rebuild would do with each path, sorted; reads only what is new or touched."""
         entries = scan(self._files_dir).entries
-        found = compare(entries, self._catalog.files(), self._hasher, index_fingerprint(self._embedder))
+        known, options = self._catalog.files(), self._catalog.options()
+        self._hasher.remember(known)
+        found = compare(entries, known, self._hasher, index_fingerprint(self._embedder), options, self._ocr)
         return sorted(found, key=lambda change: change.path)
 
     def ignored(self) -> list[str]:
@@ -89,9 +96,26 @@ class KnowledgeBase:
         """The published files by path; failed ones with their reason."""
         return self._catalog.rows()
 
+    def password_of(self, path: str) -> str | None:
+        """The password that this process was given for a path."""
+        return None
+
     def staged(self) -> int:
         """Finished files of an unfinished build that could be published now."""
         return len(self._publishable())
+
+    def size_on_disk(self) -> int:
+        """Bytes of the index: catalog, words, vectors of every generation."""
+        return size_on_disk(self._chroma_dir)
+
+    def changed_since_build(self) -> bool:
+        """Whether names, sizes or times in the folder are others than at the last build; reads no file, so that it can
+        be asked every few seconds. Raises KnowledgeBaseError where the folder cannot be listed."""
+        return differs(scan(self._files_dir).entries, self._catalog.files())
+
+    def options(self) -> dict[str, OcrMode]:
+        """The paths that have an option of their own for how their pages are read."""
+        return self._catalog.options()
 
     # --- building -----------------------------------------------------------------------------------------------
 
@@ -102,6 +126,50 @@ class KnowledgeBase:
         """
         with build_lock(self._chroma_dir / "build.lock"):
             yield from self._builder(cancel or threading.Event()).run()
+
+    def read_again(
+        self, path: str, ocr: OcrMode | None = None, cancel: threading.Event | None = None
+    ) -> Iterator[BuildEvent]:
+        """Reads one file of the folder again, even if it is unchanged, and publishes it; all others stay as they are.
+
+        `ocr` is remembered for the file, and for those with the same bytes, which share one content: the last word
+        counts; None keeps what was said before. Raises KnowledgeBaseError for a path that is not in the folder.
+        """
+        with build_lock(self._chroma_dir / "build.lock"):
+            state = self._catalog.state()
+            entry = self._entry(path)
+            if entry is None:
+                raise KnowledgeBaseError(f"There is no file {path}{near(path, list(self._catalog.files()))}.")
+            if state.generation and state.fingerprint != index_fingerprint(self._embedder):
+                raise KnowledgeBaseError(
+                    "The embedding or the reader has changed since the last build: build the knowledge base, "
+                    "which reads every file again."
+                )
+            known = self._catalog.files()
+            if ocr is not None:
+                mine = known[path].sha256 if path in known else ""
+                twins = [name for name, file in known.items() if mine and file.sha256 == mine]
+                self._catalog.set_options({path, *twins}, ocr)
+            change = FileChange(path=path, state=FileState.CHANGED if path in known else FileState.ADDED)
+            yield from self._builder(cancel or threading.Event()).run_again(entry, change)
+
+    def delete(self, path: str) -> None:
+        """Deletes a PDF from the folder, for good, and takes it out of the index; all others stay as they are.
+
+        Only what lies in the folder can be named; of a link the link goes. Raises KnowledgeBaseError where there is no
+        such file, or where it cannot be deleted: then nothing has changed.
+        """
+        with build_lock(self._chroma_dir / "build.lock"):
+            entry, known = self._entry(path), self._catalog.files()
+            if entry is None and path not in known:
+                raise KnowledgeBaseError(f"There is no file {path}{near(path, list(known))}.")
+            if entry is not None:
+                _unlink(entry)
+            if self._catalog.remove(path):
+                self._builder(threading.Event()).clear_only(self._catalog.state())
+
+    def _entry(self, path: str) -> Entry | None:
+        return next((entry for entry in scan(self._files_dir).entries if entry.path == path), None)
 
     def publish_staged(self) -> BuildFinished:
         """Publishes the finished files of a cancelled build; everything else stays as it was published."""
@@ -236,8 +304,22 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Closes files; open snapshots end first."""
+        self.pages.close()
         with self._lock:
             for opened in self._stores.values():
                 opened.store.close()
             self._stores.clear()
         self._catalog.close()
+
+
+def _unlink(entry: Entry) -> None:
+    """Of the folder's own listing, so it leads nowhere else. A folder that is called like a PDF stays."""
+    if entry.real.is_dir() and not entry.real.is_symlink():
+        raise KnowledgeBaseError(f"{entry.path} is a folder: delete it yourself if nothing in it is needed.")
+    try:
+        entry.real.unlink(missing_ok=True)
+    except OSError as error:
+        raise KnowledgeBaseError(
+            f"{entry.path} cannot be deleted ({error.strerror or error}): close it where it is open, or correct the "
+            "permissions of its folder. Nothing has changed."
+        ) from None

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from crag.embedding.base import Embedder
-from crag.errors import EmbeddingError, PdfError
 from crag.events import (
     BuildEvent,
     BuildFinished,
     BuildStarted,
+    FileChange,
     FileFinished,
     FileProgress,
     FileRow,
+    FileState,
 )
+from crag.knowledge_base import upkeep
+from crag.knowledge_base.ahead import Coming, Outcome, ReadAhead, open_workers
 from crag.knowledge_base.catalog import Catalog
-from crag.knowledge_base.chunker import CHUNKER_VERSION, embedding_text
+from crag.knowledge_base.chunker import CHUNKER_VERSION
 from crag.knowledge_base.generation import Generation
-from crag.knowledge_base.health import OcrMode
 from crag.knowledge_base.ocr import OCR_VERSION
-from crag.knowledge_base.page_text import PageText
+from crag.knowledge_base.pace import Pace
+from crag.knowledge_base.passage_vectors import batches, vectors_of
 from crag.knowledge_base.pdf_loader import PARSER_VERSION
-from crag.knowledge_base.records import Reading, State, Target, Vectors
+from crag.knowledge_base.plan import Order, Plan, wanted
+from crag.knowledge_base.records import OcrMode, Reading, State, Target
 from crag.knowledge_base.scan import CancelledScanError, Entry, Hasher, compare, scan
-from crag.knowledge_base.usability import verdict
+from crag.knowledge_base.telling import Place, progress, row_of, told_of
 from crag.knowledge_base.vector_store import VectorStore
 from crag.knowledge_base.workers import CancelledError, TransientPdfError, Workers
-from crag.schema import Passage
-
-BATCH = 16
-"""Passages embedded at once: small, so that a cancel is quick."""
 
 
 def index_fingerprint(embedder: Embedder) -> str:
@@ -64,170 +64,223 @@ class Builder:
 
     def __post_init__(self) -> None:
         self.fingerprint = index_fingerprint(self.embedder)
-        self.index = Generation(self.chroma_dir, self.catalog, self.fingerprint, self.store, self.sessions)
+        self.index = Generation(
+            self.chroma_dir, self.catalog, self.fingerprint, self.store, self.sessions, self._stop_if_cancelled
+        )
+        self.pace = Pace()
+        self._contents: dict[str, int] = {}
+        self._settled: set[Target] = set()
 
     def run(self) -> Iterator[BuildEvent]:
-        """Yields what happens; the writer lock is the caller's. Raises KnowledgeBaseError, EmbeddingError."""
+        """Brings everything in step with the folder, yielding what happens; the writer lock is the caller's.
+
+        Raises KnowledgeBaseError, EmbeddingError.
+        """
         state = self.catalog.state()
         entries = scan(self.files_dir).entries
         known = self.catalog.files()
-        changes = sorted(compare(entries, known, self.hasher, self.fingerprint), key=lambda change: change.path)
+        self.hasher.remember(known)
+        options = self.catalog.options()
+        changes = list(compare(entries, known, self.hasher, self.fingerprint, options, self.ocr))
+        changes.sort(key=lambda change: change.path)
         fresh = bool(state.generation) and state.fingerprint != self.fingerprint
         yield BuildStarted(changes=tuple(changes), fresh=fresh and bool(known))
-        with self.sessions:
-            try:
-                store = self.index.prepare(state)
-                targets: list[Target] = []
-                with Workers(self.parse_timeout, self.ocr_cache) as workers:
-                    for index, entry in enumerate(entries, 1):
-                        target = yield from self._file(entry, index, len(entries), store, workers)
-                        targets.append(target)
-                self._stop_if_cancelled()
-                finished = self._publish(targets)
-            except (CancelledError, CancelledScanError):
-                staged = len(self.catalog.staged())
-                finished = BuildFinished(version=state.version, published=False, staged=staged, seconds=self._seconds())
-        yield finished
+        yield from self._bring(state, entries, options, changes, again=False)
+
+    def run_again(self, entry: Entry, change: FileChange) -> Iterator[BuildEvent]:
+        """Reads one file again, whatever is known of it; all others stay as they are published."""
+        yield BuildStarted(changes=(change,))
+        kept = [target for target in self.catalog.targets() if target.path != entry.path]
+        yield from self._bring(self.catalog.state(), [entry], self.catalog.options(), [change], again=True, kept=kept)
 
     def publish_only(self, targets: Sequence[Target], generation: int) -> BuildFinished:
         """Publishes what has been staged before in a generation that exists."""
         self.index.number = generation
         with self.sessions:
-            self.index.writable(generation, create=False)
-            return self._publish(targets)
+            store = self.index.opened(self.catalog.state())
+            self._publish(targets, store)
+            self.index.seal(store)
+            return self._finished()
 
-    def _publish(self, targets: Sequence[Target]) -> BuildFinished:
+    def clear_only(self, state: State) -> None:
+        """Clears away what nothing refers to any more, in the published generation, whatever it was made with."""
+        self.index.number, self.index.fingerprint = state.generation, state.fingerprint
+        with self.sessions:
+            store = self.index.opened(state)
+            self.index.clear(store)
+            self.index.seal(store)
+
+    def _bring(
+        self,
+        state: State,
+        entries: Sequence[Entry],
+        options: Mapping[str, OcrMode],
+        changes: Sequence[FileChange],
+        *,
+        again: bool,
+        kept: Sequence[Target] = (),
+    ) -> Iterator[BuildEvent]:
+        """Reads what has to be read of `entries`, and publishes them together with `kept`."""
+        with self.sessions:
+            store: VectorStore | None = None
+            try:
+                store = self.index.prepare(state)
+                plan = self._plan(entries, options, again)
+                targets = [*kept, *(yield from self._files(entries, changes, plan, store))]
+                self._stop_if_cancelled()
+                self._publish(targets, store)
+                store = yield from self._compact(store)
+                upkeep.give_back_room(self.catalog.engine)
+                finished = self._finished()
+            except (CancelledError, CancelledScanError):
+                staged = len(self.catalog.staged())
+                finished = BuildFinished(version=state.version, published=False, staged=staged, seconds=self._seconds())
+            if store is not None:
+                self.index.seal(store)
+        yield finished
+
+    def _plan(self, entries: Sequence[Entry], options: Mapping[str, OcrMode], again: bool) -> Plan:
+        """What is known of contents. Only files with an option, or one that is read again, are looked at here."""
+        named = [entry for entry in entries if entry.error is None and (again or entry.path in options)]
+        pairs = [(entry.path, sha256) for entry in named if (sha256 := self._sha256(entry))]
+        here = {entry.path for entry in entries}
+        pairs += [(path, one.sha256) for path, one in self.catalog.files().items() if path in options.keys() - here]
+        asked = frozenset(sha256 for path, sha256 in pairs if again and path in here)
+        ocr = wanted(options, pairs)
+        held = self.catalog.held(self.fingerprint)
+        self._settled = set(self.catalog.targets()) if not self.catalog.staged() else set()
+        return Plan(self.fingerprint, held, ocr, self.ocr, asked)
+
+    def _sha256(self, entry: Entry) -> str | None:
+        try:
+            return self.hasher.sha256(entry, self.cancel)[0]
+        except OSError:  # its own turn tells why
+            return None
+
+    def _publish(self, targets: Sequence[Target], store: VectorStore) -> None:
         """Makes `targets` the knowledge base, then clears away what nothing refers to."""
         before = self.catalog.state()
         after = self.catalog.publish(targets, self.index.number, self.fingerprint, self.embedder.fingerprint)
         self.published(after)
         if after.version != before.version:
-            self.index.clear(self.store(self.index.number, False))
-        rows = self.catalog.rows()
-        return BuildFinished(
-            version=after.version,
-            published=True,
-            files=sum(row.error is None for row in rows),
-            passages=sum(row.passages for row in {row.content: row for row in rows if not row.error}.values()),
-            failed=sum(row.error is not None for row in rows),
-            seconds=self._seconds(),
-        )
+            self.index.clear(store)
+        else:
+            self.index.remove_old_folders({self.index.number})
 
-    # --- one file -----------------------------------------------------------------------------------------------
+    def _compact(self, store: VectorStore) -> Generator[BuildEvent, None, VectorStore]:
+        """Makes a bloated index anew, after what was built is already published; returns the store that is in use.
+
+        A cancel leaves it for the next build.
+        """
+        if not self.index.is_bloated(store):
+            return store
+        number = self.index.number
+        fresh = self.index.begin_compaction()
+        for done, total in self.index.refill(fresh):
+            if self.cancel.is_set():
+                self.index.number = number
+                return store
+            yield self._progress(Place("", 1, 1), "compacting", done, total)
+        self._publish(self.catalog.targets(), fresh)
+        return fresh
+
+    def _finished(self) -> BuildFinished:
+        return told_of(self.catalog.rows(), self.catalog.state().version, self._seconds())
+
+    # --- files --------------------------------------------------------------------------------------------------
+
+    def _files(
+        self, entries: Sequence[Entry], changes: Sequence[FileChange], plan: Plan, store: VectorStore
+    ) -> Generator[BuildEvent, None, list[Target]]:
+        """Stages every path whose content is not known; returns what is to be published for them."""
+        unchanged = {change.path for change in changes if change.state is FileState.UNCHANGED}
+        self.pace = Pace(bytes_left=sum(entry.size for entry in entries if entry.path not in unchanged))
+        targets = []
+        workers = open_workers(lambda: Workers(self.parse_timeout, self.ocr_cache))
+        with ReadAhead(entries, plan, self.hasher, self.pace, workers) as ahead:
+            for coming in ahead.coming:
+                target = yield from self._file(coming, len(entries), ahead, store)
+                targets.append(target)
+        return targets
 
     def _file(
-        self, entry: Entry, index: int, files: int, store: VectorStore, workers: Workers
+        self, coming: Coming, files: int, ahead: ReadAhead, store: VectorStore
     ) -> Generator[BuildEvent, None, Target]:
-        """Stages one path, unless its content is known; returns what is to be published for it."""
-        self._stop_if_cancelled()
-        unopened = entry.error
-        try:
-            sha256, mtime_ns = self.hasher.sha256(entry, self.cancel) if unopened is None else ("", entry.mtime_ns)
-        except OSError as error:
-            unopened = f"It cannot be read ({error.strerror or error}): check the file and its permissions."
-        if unopened is not None:
-            target = Target(entry.path, None, entry.size, entry.mtime_ns, unopened)
-            self.catalog.stage_file(target)
-            yield FileFinished(row=FileRow(path=entry.path, content="", error=unopened), index=index, files=files)
+        """Stages one path; returns what is to be published for it."""
+        entry, place = coming.entry, Place(coming.entry.path, coming.index, files)
+        steps = ahead.follow(coming, self.cancel)
+        while True:
+            try:
+                done, total, speed = next(steps)
+            except StopIteration as end:
+                outcome: Outcome = end.value
+                break
+            yield self._progress(place, "reading", done, total, speed)
+        if outcome.unopened is not None:
+            target = Target(entry.path, None, entry.size, outcome.mtime_ns, outcome.unopened)
+            self._stage_file(target)
+            yield FileFinished(
+                row=FileRow(path=entry.path, content="", error=outcome.unopened), index=place.index, files=files
+            )
             return target
-        found = self.catalog.find(sha256, self.fingerprint)
-        if found is not None:
-            target = Target(entry.path, int(found.id), entry.size, mtime_ns)
-            self.catalog.stage_file(target)
+        if outcome.order is None:
+            held = outcome.held if outcome.held is not None else self._contents[outcome.sha256]
+            target = Target(entry.path, held, entry.size, outcome.mtime_ns)
+            self._stage_file(target)
             return target
-        reading = yield from self._read(entry, sha256, index, files, workers)
+        reading = yield from self._reading(outcome, outcome.order, place)
         if reading.vectors is not None:
-            contents = [sha256] * len(reading.passages)
+            contents = [reading.sha256] * len(reading.passages)
             store.add([passage.id for passage in reading.passages], reading.vectors, contents)
-        target = Target(entry.path, self.catalog.stage(reading), entry.size, mtime_ns)
-        self.catalog.stage_file(target)
-        row = FileRow(
-            path=entry.path,
-            content=sha256,
-            pages=len(reading.pages),
-            passages=len(reading.passages),
-            seconds=round(reading.seconds, 3),
-            warnings=tuple(reading.warnings),
-            error=reading.error,
-        )
-        yield FileFinished(row=row, index=index, files=files)
+        content_id = self._contents[reading.sha256] = self.catalog.stage(reading)
+        target = Target(entry.path, content_id, entry.size, outcome.mtime_ns)
+        self._stage_file(target)
+        yield FileFinished(row=row_of(place.path, reading), index=place.index, files=files)
         return target
 
-    def _read(
-        self, entry: Entry, sha256: str, index: int, files: int, workers: Workers
-    ) -> Generator[BuildEvent, None, Reading]:
-        """Reads, chunks and embeds one content. What is wrong with the file becomes its error."""
+    def _stage_file(self, target: Target) -> None:
+        """Remembers what is done, unless it is published already: a build that finds little new writes little."""
+        if target not in self._settled:
+            self.catalog.stage_file(target)
+
+    def _reading(self, outcome: Outcome, order: Order, place: Place) -> Generator[BuildEvent, None, Reading]:
+        """Embeds what was read. What is wrong with the file is its error."""
         begun = time.monotonic()
-        speed = 0.0
-
-        def progress(stage: str, done: int, total: int) -> FileProgress:
-            return FileProgress(
-                path=entry.path,
-                index=index,
-                files=files,
-                stage=stage,
-                done=done,
-                total=total,
-                pages_per_second=round(speed, 1),
-            )
-
-        pages: list[PageText] = []
-        passages: list[Passage] = []
-        try:
-            steps = workers.read(entry.real, sha256, self.fingerprint, self.cancel, self.ocr)
-            while True:
-                try:
-                    done, total = next(steps)
-                except StopIteration as end:
-                    head, pages, passages = end.value
-                    break
-                speed = done / max(time.monotonic() - begun, 0.001)
-                yield progress("reading", done, total)
-            self._refuse_if_changed(entry)
-            warnings = verdict(pages, len(passages), head.repaired)
-        except PdfError as error:
-            return Reading(
-                sha256,
-                self.fingerprint,
-                seconds=time.monotonic() - begun,
-                error=str(error),
-                transient=isinstance(error, TransientPdfError),
-            )
-        vectors = np.zeros((len(passages), self.embedder.dimension), np.float32)
-        order = sorted(range(len(passages)), key=lambda i: len(passages[i].text))
-        for start in range(0, len(order), BATCH):
-            self._stop_if_cancelled()
-            yield progress("embedding", start, len(passages))
-            some = order[start : start + BATCH]
-            vectors[some] = self._embed([embedding_text(passages[i].heading, passages[i].text) for i in some])
-        self._stop_if_cancelled()
-        yield progress("staged", len(passages), len(passages))
-        return Reading(
-            sha256,
+        read = Reading(
+            outcome.sha256,
             self.fingerprint,
-            pages,
-            passages,
-            vectors,
-            time.monotonic() - begun,
-            warnings,
-            names=entry.path,
+            seconds=outcome.seconds,
+            options=order.options,
+            revision=order.revision,
+            names=place.path,
+        )
+        if outcome.error is not None:
+            transient = isinstance(outcome.error, TransientPdfError)
+            return replace(read, error=str(outcome.error), transient=transient)
+        passages = outcome.passages
+        vectors = np.zeros((len(passages), self.embedder.dimension), np.float32)
+        done = 0
+        for some in batches(passages):
+            self._stop_if_cancelled()
+            yield self._progress(place, "embedding", done, len(passages))
+            before = time.monotonic()
+            vectors[some] = vectors_of(self.embedder, [passages[i] for i in some])
+            self.pace.embedded(len(some), time.monotonic() - before)
+            done += len(some)
+        self._stop_if_cancelled()
+        yield self._progress(place, "staged", len(passages), len(passages))
+        seconds = outcome.seconds + time.monotonic() - begun
+        return replace(
+            read,
+            pages=outcome.pages,
+            passages=passages,
+            vectors=vectors,
+            seconds=seconds,
+            warnings=outcome.warnings,
         )
 
-    def _refuse_if_changed(self, entry: Entry) -> None:
-        try:
-            now = entry.real.stat()
-        except OSError:
-            raise TransientPdfError("It was removed while it was read: build again.") from None
-        if (now.st_size, now.st_mtime_ns) != (entry.size, entry.mtime_ns):
-            raise TransientPdfError("It was changed while it was read: build again.")
-
-    def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.asarray(self.embedder.embed_passages(texts), np.float32)
-        if vectors.shape != (len(texts), self.embedder.dimension) or not np.isfinite(vectors).all():
-            raise EmbeddingError("The embedding engine returned no usable vectors: build again or choose another one.")
-        halved = vectors.astype(np.float16).astype(np.float32)  # what the catalog can give back
-        norms = np.linalg.norm(halved, axis=1, keepdims=True)
-        return np.asarray(halved / np.maximum(norms, 1e-6), np.float32)
+    def _progress(self, place: Place, stage: str, done: int, total: int, speed: float = 0.0) -> FileProgress:
+        return progress(place, stage, done, total, speed, self.pace)
 
     def _stop_if_cancelled(self) -> None:
         if self.cancel.is_set():

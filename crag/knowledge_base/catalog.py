@@ -6,15 +6,15 @@ import json
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
 from crag.events import FileRow
-from crag.knowledge_base import lexical_index
+from crag.knowledge_base import publishing
 from crag.knowledge_base.database import open_database, writing
-from crag.knowledge_base.records import Known, Reading, State, Target, Vectors
+from crag.knowledge_base.publishing import read_state
+from crag.knowledge_base.records import Held, Known, OcrMode, Reading, State, Target, Vectors
 from crag.knowledge_base.rows import pack, store_reading, unpack
 from crag.knowledge_base.tables import (
     DEAD,
@@ -22,6 +22,7 @@ from crag.knowledge_base.tables import (
     STAGED,
     content,
     file,
+    file_option,
     passage,
     staged_file,
     state,
@@ -66,13 +67,18 @@ class Catalog:
 
     def files(self) -> dict[str, Known]:
         """The published paths."""
-        query = sa.select(file, content.c.sha256, content.c.fingerprint, content.c.transient).outerjoin_from(
-            file, content
-        )
+        read = (content.c.sha256, content.c.fingerprint, content.c.transient, content.c.options)
+        query = sa.select(file, *read).outerjoin_from(file, content)
         with self.engine.connect() as connection:
             return {
                 row.path: Known(
-                    row.sha256 or "", row.fingerprint or "", row.size, row.mtime_ns, row.error, bool(row.transient)
+                    row.sha256 or "",
+                    row.fingerprint or "",
+                    row.size,
+                    row.mtime_ns,
+                    row.error,
+                    bool(row.transient),
+                    row.options or "",
                 )
                 for row in connection.execute(query)
             }
@@ -95,16 +101,27 @@ class Catalog:
                 for row in connection.execute(query.order_by(file.c.path))
             ]
 
-    def find(self, sha256: str, fingerprint: str) -> sa.Row[Any] | None:
-        """The content if it has been read under this fingerprint and need not be read again."""
-        query = sa.select(content).where(
-            content.c.sha256 == sha256,
-            content.c.fingerprint == fingerprint,
-            content.c.status.in_((LIVE, STAGED)),
-            sa.not_(content.c.transient),
-        )
+    def held(self, fingerprint: str) -> list[Held]:
+        """The contents that have been read under this fingerprint, the live before the staged and the dead."""
+        query = sa.select(content).where(content.c.fingerprint == fingerprint)
+        order = sa.case({LIVE: 0, STAGED: 1}, value=content.c.status, else_=2)
         with self.engine.connect() as connection:
-            return connection.execute(query).first()
+            return [
+                Held(row.id, row.sha256, row.options, row.revision, row.status != DEAD and not row.transient)
+                for row in connection.execute(query.order_by(order))
+            ]
+
+    def options(self) -> dict[str, OcrMode]:
+        """How paths are to be read; what is not named is read as usual."""
+        with self.engine.connect() as connection:
+            return {row.path: row.ocr for row in connection.execute(sa.select(file_option))}
+
+    def set_options(self, paths: Iterable[str], ocr: OcrMode) -> None:
+        """Remembers how `paths` are to be read from now on."""
+        with writing(self.engine) as connection:
+            for path in paths:
+                connection.execute(sa.delete(file_option).where(file_option.c.path == path))
+                connection.execute(sa.insert(file_option).values(path=path, ocr=ocr))
 
     def targets(self) -> list[Target]:
         """The published paths with the content they refer to."""
@@ -154,14 +171,14 @@ class Catalog:
             stale = sa.select(content.c.id).where(
                 content.c.status == STAGED, content.c.fingerprint.not_in((fingerprint, live))
             )
-            _delete(connection, [row.id for row in connection.execute(stale)])
+            publishing.delete(connection, [row.id for row in connection.execute(stale)])
 
     def stage(self, reading: Reading) -> int:
         """Stores a content, invisible to questions, in one transaction; returns its id."""
         with writing(self.engine) as connection:
             same = (content.c.sha256 == reading.sha256) & (content.c.fingerprint == reading.fingerprint)
             older = sa.select(content.c.id).where(same, content.c.status == STAGED)
-            _delete(connection, [row.id for row in connection.execute(older)])
+            publishing.delete(connection, [row.id for row in connection.execute(older)])
             inserted = connection.execute(
                 sa.insert(content).values(
                     sha256=reading.sha256,
@@ -175,6 +192,7 @@ class Catalog:
                     transient=reading.transient,
                     ocr_pages=sum(page.facts.ocr for page in reading.pages),
                     options=reading.options,
+                    revision=reading.revision,
                 )
             )
             assert inserted.inserted_primary_key is not None
@@ -187,40 +205,22 @@ class Catalog:
         """Remembers that a build is done with this path."""
         with writing(self.engine) as connection:
             connection.execute(sa.delete(staged_file).where(staged_file.c.path == target.path))
-            connection.execute(sa.insert(staged_file).values(**_columns(target)))
+            connection.execute(sa.insert(staged_file).values(**publishing.columns(target)))
 
     def publish(self, targets: Sequence[Target], generation: int, fingerprint: str, embedding: str) -> State:
         """Makes exactly `targets` the published files, in one transaction. The version moves only if they differ."""
         with writing(self.engine) as connection:
-            before = read_state(connection)
-            published = {row.path: row.content_id for row in connection.execute(sa.select(file))}
-            _purge(connection)
-            connection.execute(sa.delete(file))
-            if targets:
-                connection.execute(sa.insert(file), [_columns(target) for target in targets])
-            _switch(connection)
-            mapping = {row.path: row.content_id for row in connection.execute(sa.select(file))}
-            earlier = _names(published)
-            for content_id, names in _names(mapping).items():
-                if content_id is not None and names != earlier.get(content_id):
-                    lexical_index.rename(connection, content_id, names)
-            moved = mapping != published or generation != before.generation or fingerprint != before.fingerprint
-            connection.execute(
-                sa.update(state).values(
-                    version=before.version + moved,
-                    generation=generation,
-                    fingerprint=fingerprint,
-                    embedding=embedding,
-                    next_generation=0,
-                    next_fingerprint="",
-                )
-            )
-            return read_state(connection)
+            return publishing.publish(connection, targets, generation, fingerprint, embedding)
+
+    def remove(self, path: str) -> bool:
+        """Takes one path out of everything, in one transaction; returns whether it was published."""
+        with writing(self.engine) as connection:
+            return publishing.remove(connection, path)
 
     def purge(self) -> None:
         """Deletes the contents that no version refers to any more."""
         with writing(self.engine) as connection:
-            _purge(connection)
+            publishing.purge(connection)
 
     # --- vectors of strips --------------------------------------------------------------------------------------
 
@@ -256,63 +256,6 @@ class Catalog:
                     )
                     found.update((row[0], unpack(row.vector)) for row in connection.execute(query))
         return found
-
-
-def read_state(connection: sa.Connection) -> State:
-    row = connection.execute(sa.select(state)).one()
-    return State(*tuple(row)[1:])
-
-
-def _switch(connection: sa.Connection) -> None:
-    """Statuses follow the table of files: what it refers to lives, what it left dies, staged leftovers go."""
-    older, newer = content.alias(), content.alias()
-    again = (  # a content that had failed and was read after all replaces its failure for every path
-        sa.select(newer.c.id)
-        .where(
-            older.c.id == file.c.content_id,
-            newer.c.status == STAGED,
-            newer.c.sha256 == older.c.sha256,
-            newer.c.fingerprint == older.c.fingerprint,
-        )
-        .scalar_subquery()
-    )
-    connection.execute(sa.update(file).values(content_id=sa.func.coalesce(again, file.c.content_id)))
-    used = sa.select(file.c.content_id).where(file.c.content_id.is_not(None))
-    unused = content.c.id.not_in(used)
-    connection.execute(sa.update(content).where(unused, content.c.status == LIVE).values(status=DEAD))
-    connection.execute(sa.update(content).where(content.c.id.in_(used)).values(status=LIVE))
-    leftover = sa.select(content.c.id).where(unused, content.c.status == STAGED)
-    _delete(connection, [row.id for row in connection.execute(leftover)])
-    connection.execute(sa.delete(staged_file))
-
-
-def _names(mapping: dict[str, int | None]) -> dict[int | None, str]:
-    """The paths of each content, one a line."""
-    names: dict[int | None, list[str]] = {}
-    for path in sorted(mapping):
-        names.setdefault(mapping[path], []).append(path)
-    return {owner: "\n".join(paths) for owner, paths in names.items()}
-
-
-def _purge(connection: sa.Connection) -> None:
-    dead = sa.select(content.c.id).where(content.c.status == DEAD)
-    _delete(connection, [row.id for row in connection.execute(dead)])
-
-
-def _delete(connection: sa.Connection, content_ids: Sequence[int]) -> None:
-    for content_id in content_ids:
-        lexical_index.remove(connection, content_id)
-        connection.execute(sa.delete(content).where(content.c.id == content_id))
-
-
-def _columns(target: Target) -> dict[str, Any]:
-    return {
-        "path": target.path,
-        "content_id": target.content_id,
-        "size": target.size,
-        "mtime_ns": target.mtime_ns,
-        "error": target.error,
-    }
 
 
 def _portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from crag.knowledge_base.clean import is_unspaced
-from crag.knowledge_base.page_text import PageText, compose
+from crag.knowledge_base.headings import Outline
+from crag.knowledge_base.page_text import Block, PageText, compose
 from crag.knowledge_base.paragraphs import Kind
 from crag.knowledge_base.pdf_loader import RawPage
 from crag.schema import Passage, Span, Strip
 from crag.text import sentences
 
-CHUNKER_VERSION = "strips-2"
+CHUNKER_VERSION = "strips-3"
 """Part of the index fingerprint: raise it whenever the same pages would give other passages."""
 
 # Sizes count a Latin character as 1 and a Chinese one as 2, so one set of limits serves both.
@@ -42,15 +43,19 @@ class Unit:
 
 @dataclass(slots=True)
 class Section:
-    """A heading and the units up to the next one."""
+    """The units up to the next heading, and the headings above them, the document's title first."""
 
-    heading: str
+    path: tuple[str, ...] = ()
     title: Unit | None = None
     units: list[Unit] = field(default_factory=list)
 
     @property
     def size(self) -> int:
         return sum(unit.size for unit in self.units)
+
+    @property
+    def heading(self) -> str:
+        return heading_of(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,14 @@ class Piece:
         return _joined(self.units)
 
 
+def heading_of(path: Sequence[str]) -> str:
+    """The path joined by " › ", the deepest last; where it grows too long, those between go first, then the title."""
+    kept = list(path)
+    while len(kept) > 1 and len(" › ".join(kept)) > _HEADING_MAX:
+        del kept[1 if len(kept) > 2 else 0]
+    return " › ".join(kept)
+
+
 def size_of(text: str) -> int:
     """Length in Latin characters: a Chinese one says as much as two."""
     return len(text) + sum(is_unspaced(char) for char in text)
@@ -79,7 +92,7 @@ def chunk(content: str, fingerprint: str, pages: Sequence[PageText]) -> list[Pas
     for section in _merge_tiny(_sections(pages)):
         pieces = list(_pieces(section.units))
         for group in _groups(pieces):
-            strips = tuple(_strip(content, piece) for piece in group)
+            strips = tuple(_strip(f"{content}|{fingerprint}", piece) for piece in group)
             units = [unit for piece in group for unit in piece.units]
             number = len(passages)
             identity = hashlib.sha256(f"{content}|{fingerprint}|{number}".encode()).hexdigest()[:32]
@@ -99,7 +112,7 @@ def chunk(content: str, fingerprint: str, pages: Sequence[PageText]) -> list[Pas
 
 
 def digest(
-    content: str, fingerprint: str, pages: Sequence[RawPage], outline: Sequence[tuple[int, str]]
+    content: str, fingerprint: str, pages: Sequence[RawPage], outline: Outline
 ) -> tuple[list[PageText], list[Passage]]:
     """From raw pages to canonical pages and passages in one step, as a worker process does it."""
     composed = compose(pages, outline)
@@ -111,10 +124,10 @@ def embedding_text(heading: str, text: str) -> str:
     return f"{heading}\n{text}" if heading else text
 
 
-def _strip(content: str, piece: Piece) -> Strip:
+def _strip(reading: str, piece: Piece) -> Strip:
     spans = _merge_spans([span for unit in piece.units for span in unit.spans])
     place = ";".join(f"{span.page}:{span.start}-{span.end}" for span in spans)
-    identity = hashlib.sha256(f"{content}|{place}".encode()).hexdigest()[:32]
+    identity = hashlib.sha256(f"{reading}|{place}".encode()).hexdigest()[:32]
     return Strip(id=identity, text=piece.text, spans=spans, starts_line="\n" in piece.units[0].glue)
 
 
@@ -137,14 +150,17 @@ def _merge_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
 
 
 def _sections(pages: Sequence[PageText]) -> Iterator[Section]:
-    section = Section("")
-    for number, (kind, parts) in enumerate(_paragraphs(pages)):
-        if kind == Kind.HEADING:
+    section = Section()
+    above: dict[int, str] = {}
+    for number, (block, parts) in enumerate(_paragraphs(pages)):
+        if block.kind == Kind.HEADING:
             yield section
             title = _unit(parts, number)
-            section = Section(" ".join(title.text.split()), title)
+            above = {level: text for level, text in above.items() if level < block.level or level == 0}
+            above[block.level] = " ".join(title.text.split())
+            section = Section(tuple(above[level] for level in sorted(above)), title)
         else:
-            section.units += _units(kind, parts, number)
+            section.units += _units(block.kind, parts, number)
     yield section
 
 
@@ -152,20 +168,21 @@ Part = tuple[PageText, int, int, str]
 """Page, start and end in its text, and what stands before it."""
 
 
-def _paragraphs(pages: Sequence[PageText]) -> Iterator[tuple[Kind, list[Part]]]:
-    """Paragraphs across columns and pages, without running headers and footers."""
-    kind, parts = Kind.TEXT, list[Part]()
+def _paragraphs(pages: Sequence[PageText]) -> Iterator[tuple[Block, list[Part]]]:
+    """Paragraphs, by their first block, across columns and pages, without running headers and footers."""
+    first, parts = Block(0, 0, Kind.TEXT), list[Part]()
     for page in pages:
         for block in page.blocks:
             if block.kind == Kind.MARGIN:
                 continue
             if block.glue is None and parts:
-                yield kind, parts
+                yield first, parts
                 parts = []
-            kind = block.kind
+            if not parts:
+                first = block
             parts.append((page, block.start, block.end, block.glue or ""))
     if parts:
-        yield kind, parts
+        yield first, parts
 
 
 def _unit(parts: list[Part], paragraph: int) -> Unit:
@@ -245,15 +262,17 @@ def _merge_tiny(sections: Iterator[Section]) -> list[Section]:
             else:
                 waiting = units
         else:
-            path = " ".join(" › ".join([*(unit.text for unit in waiting), section.heading]).split())
-            if bare and title and len(path) < _HEADING_MAX:
-                section.heading = path
+            names = [" ".join(unit.text.split()) for unit in waiting]
+            missing = [name for name in names if name not in section.path]
+            path = (*section.path[:-1], *missing, *section.path[-1:])
+            if bare and title and all(name in heading_of(path).split(" › ") for name in names):
+                section.path = path
             else:
                 section.units[:0] = waiting
             waiting, bare = [], False
             kept.append(section)
     if waiting and not kept:
-        return [Section("", None, waiting)]
+        return [Section((), None, waiting)]
     if waiting:
         kept[-1].units += waiting
     return kept

@@ -100,6 +100,6 @@ def _drops_hyphen(stem: str, right: str, words: Counter[str]) -> bool:
 
 def is_unspaced(char: str) -> bool:
     """Han, kana and their punctuation: written without spaces (hangul is not)."""
-    if "\uac00" <= char <= "\ud7af":
+    if char < "\u2e80" or "\uac00" <= char <= "\ud7af":
         return False
     return is_cjk(char) or "\u3000" <= char <= "\u303f" or "\uff01" <= char <= "\uff65"

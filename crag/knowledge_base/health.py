@@ -15,7 +15,8 @@ from crag.text import is_cjk, tokens
 
 HEALTHY, EMPTY, IMAGE, GARBLED, DOUBTFUL = "text", "empty", "image", "garbled", "doubtful"
 
-OcrMode = Literal["off", "auto", "force"]
+OcrMode = Literal["auto", "off", "force"]
+"""Whether pages are read from their picture: those that need it, none, all."""
 
 _LITTLE = 20
 """Readable characters; a page with fewer is taken for one without text where it shows a picture."""

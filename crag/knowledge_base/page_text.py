@@ -11,20 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from crag.knowledge_base.clean import is_unspaced, joint, vocabulary
+from crag.knowledge_base.headings import Outline, mark_headings
 from crag.knowledge_base.health import GARBLED, garble_of, health_of
+from crag.knowledge_base.lines import Line, extent, lines_of
+from crag.knowledge_base.margins import mark_margins
 from crag.knowledge_base.paragraphs import (
     Kind,
-    Line,
     Paragraph,
     Row,
-    lines_of,
-    mark_headings,
-    mark_margins,
     may_continue,
     paragraphs_of,
     rows_of,
 )
 from crag.knowledge_base.pdf_loader import RawPage
+from crag.knowledge_base.reading_order import ordered
 from crag.schema import Frozen
 
 
@@ -37,6 +37,8 @@ class Block:
     end: int
     kind: Kind
     glue: str | None = None
+    level: int = 0
+    """Of a heading: how many others it stands below; 0 is the document's title."""
 
 
 class PageFacts(Frozen):
@@ -77,10 +79,12 @@ class PageText:
     facts: PageFacts = field(default_factory=PageFacts)
 
 
-def compose(pages: Sequence[RawPage], outline: Sequence[tuple[int, str]] = ()) -> list[PageText]:
+def compose(pages: Sequence[RawPage], outline: Outline = ()) -> list[PageText]:
     """The canonical pages of one document. Garbled pages are left empty: noise must not become evidence."""
     health = [health_of(page) for page in pages]
-    rows = [[] if state == GARBLED else rows_of(lines_of(page)) for page, state in zip(pages, health, strict=True)]
+    read = [ordered([] if state == GARBLED else lines_of(page)) for page, state in zip(pages, health, strict=True)]
+    rows = [rows_of(lines) for lines, _ in read]
+    columns = [count for _, count in read]
     mark_margins(list(zip(pages, rows, strict=True)))
     words = vocabulary(word for page in rows for row in page for word in row.words)
     by_page = [paragraphs_of(page.number, found) for page, found in zip(pages, rows, strict=True)]
@@ -88,7 +92,10 @@ def compose(pages: Sequence[RawPage], outline: Sequence[tuple[int, str]] = ()) -
     mark_headings(everything, outline)
     _mark_continuations(everything)
     glues = _join_line_ends(everything, words)
-    return [_emit(page, found, state, glues) for page, found, state in zip(pages, by_page, health, strict=True)]
+    return [
+        _emit(page, found, state, glues, count)
+        for page, found, state, count in zip(pages, by_page, health, columns, strict=True)
+    ]
 
 
 def _mark_continuations(paragraphs: Sequence[Paragraph]) -> None:
@@ -126,7 +133,7 @@ def _line_ends(paragraphs: Sequence[Paragraph]) -> Iterator[tuple[Row, Row]]:
         last = paragraph.rows[-1]
 
 
-def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: dict[int, str]) -> PageText:
+def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: dict[int, str], columns: int) -> PageText:
     parts: list[str] = []
     offsets: list[tuple[int, int]] = []
     boxes: list[npt.NDArray[np.float32]] = []
@@ -151,7 +158,7 @@ def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: di
                 boxes.append(box)
                 put(word)
         glue = glues.get(id(paragraph.rows[0]), " ") if paragraph.continues else None
-        blocks.append(Block(start, length, paragraph.kind, glue))
+        blocks.append(Block(start, length, paragraph.kind, glue, paragraph.level))
     return PageText(
         page.number,
         "".join(parts),
@@ -169,6 +176,7 @@ def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: di
             ocr=page.ocr,
             reading=page.reading,
             notes=(page.failure,) if page.failure else (),
+            columns=columns,
         ),
     )
 
@@ -178,21 +186,12 @@ def _words(row: Row) -> Iterator[tuple[str, str, npt.NDArray[np.float32]]]:
     last: tuple[str, Line, float] | None = None
     for line in row.lines:
         for word, box in zip(line.words, line.boxes, strict=True):
-            start, end = _extent(line, box)
+            start, end, _, _ = extent(box, line.direction, line.rtl)
             space = ""
             if last is not None:
                 space = "" if _touch(last, word, line, start) else " "
             yield space, word, box
             last = (word, line, end)
-
-
-def _extent(line: Line, box: npt.NDArray[np.float32]) -> tuple[float, float]:
-    """Where a word starts and ends along the writing direction."""
-    x0, y0, x1, y1 = (float(value) for value in box)
-    dx, dy = line.direction
-    if dx < 0:
-        return -x1, -x0
-    return (y0, y1) if dy > 0 else (-y1, -y0) if dy < 0 else (x0, x1)
 
 
 def _touch(last: tuple[str, Line, float], word: str, line: Line, start: float) -> bool:

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
-import numpy as np
-import numpy.typing as npt
-
-from crag.knowledge_base.clean import clean_word, is_leader, is_unspaced
-from crag.knowledge_base.pdf_loader import RawLine, RawPage
-from crag.text import normalise, tokens
+from crag.knowledge_base.clean import is_unspaced
+from crag.knowledge_base.lines import Line
 
 _FINISHED = re.compile(r"[.!?。！？…:：;；][\"'”’」』）)\]]*$")
 _BULLET = re.compile(r"[•●▪■◦‣·○◆➢✓□*–—-]|[(（]?[\da-zA-Z]{1,3}[)）]|[(（][一二三四五六七八九十]{1,3}[)）]")
-_NUMBERED = re.compile(
+NUMBERED = re.compile(
     r"\d{1,3}(?:\.\d{1,3})*[.、．]?|[一二三四五六七八九十]{1,3}、\S*|第[\d一二三四五六七八九十百]{1,5}[条章节]\S*"
 )
-_BAND = 0.12
-"""Running headers and footers stand in this share of the page's height, at its top and bottom."""
-_REPEATS = 4
-_MARGIN_ROWS = 3
-_PAGE_NUMBER = re.compile(r"^(?:\d+|[ivxl]+)\b|\b(?:\d+|[ivxl]+)$")
 
 
 class Kind(StrEnum):
@@ -33,22 +23,6 @@ class Kind(StrEnum):
     HEADING = "heading"
     TABLE = "table"
     MARGIN = "margin"
-
-
-@dataclass(slots=True)
-class Line:
-    """Cleaned words of one line; the extent is measured along and across the writing direction, in points."""
-
-    words: list[str]
-    boxes: npt.NDArray[np.float32]
-    block: int
-    size: float
-    bold: bool
-    direction: tuple[int, int]
-    start: float
-    end: float
-    top: float
-    bottom: float
 
 
 @dataclass(slots=True)
@@ -79,6 +53,11 @@ class Row:
         return self.end - self.start
 
     @property
+    def bold(self) -> bool:
+        """Whether all of it is bold: a bold lead-in belongs to the sentence behind it."""
+        return all(line.bold for line in self.lines)
+
+    @property
     def main(self) -> Line:
         """The line that holds most of its text: it speaks for size and weight."""
         return max(self.lines, key=lambda line: sum(map(len, line.words)))
@@ -92,46 +71,12 @@ class Paragraph:
     kind: Kind
     rows: list[Row] = field(default_factory=list)
     continues: bool = False
+    level: int = 0
+    """Of a heading: how many others it stands below; 0 is the document's title."""
 
-
-def lines_of(page: RawPage) -> list[Line]:
-    """The page's lines with cleaned words; words printed twice at one place (fake bold) are kept once."""
-    seen: set[tuple[str, int, int]] = set()
-    lines = []
-    straight = page.boxes if page.straight is None else page.straight
-    for raw in page.lines:
-        if raw.unmapped:
-            continue
-        kept: list[int] = []
-        words: list[str] = []
-        for position in range(raw.start, raw.end):
-            word = clean_word(page.words[position])
-            x, y = (int(value // 2) for value in page.boxes[position, :2])
-            if words and is_leader(word) and words[-1] == word:
-                continue
-            if word and not any((word, x + i, y + j) in seen for i in (-1, 0, 1) for j in (-1, 0, 1)):
-                kept.append(position)
-                words.append(word)
-            if word:
-                seen.add((word, x, y))
-        if words:
-            lines.append(_line(raw, words, page.boxes[kept], straight[kept]))
-    return lines
-
-
-def _line(raw: RawLine, words: list[str], boxes: npt.NDArray[np.float32], straight: npt.NDArray[np.float32]) -> Line:
-    dx, dy = (round(part) for part in raw.direction)
-    x0, y0, x1, y1 = (float(v) for v in (*straight[:, :2].min(axis=0), *straight[:, 2:].max(axis=0)))
-    if dx < 0:
-        extent = (-x1, -x0, -y1, -y0)
-    elif dy > 0:
-        extent = (y0, y1, -x1, -x0)
-    elif dy < 0:
-        extent = (-y1, -y0, x0, x1)
-    else:
-        extent = (x0, x1, y0, y1)
-    size = raw.size or extent[3] - extent[2]
-    return Line(words, boxes, raw.block, max(size, 1.0), raw.bold, (dx, dy), *extent)
+    @property
+    def text(self) -> str:
+        return " ".join(row.text for row in self.rows)
 
 
 def rows_of(lines: Sequence[Line]) -> list[Row]:
@@ -146,33 +91,6 @@ def rows_of(lines: Sequence[Line]) -> list[Row]:
                 continue
         rows.append(Row([line]))
     return rows
-
-
-def mark_margins(pages: Sequence[tuple[RawPage, list[Row]]]) -> None:
-    """Marks running headers, footers and page numbers: one text at one height of at least four pages.
-
-    Only a number at its start or end may differ. The first page that shows a text keeps it, so that nothing written
-    only there is lost; bare page numbers go everywhere.
-    """
-    places: dict[tuple[str, int], list[tuple[str, Row]]] = {}
-    for page, rows in pages:
-        counts = Counter(row.lines[0].block for row in rows)
-        for row in rows:
-            main = row.main
-            middle = (main.top + main.bottom) / 2 / (page.height or 1.0)
-            upright = page.rotation == 0 and main.direction == (1, 0)
-            if upright and not _BAND < middle < 1 - _BAND and counts[row.lines[0].block] <= _MARGIN_ROWS:
-                text = normalise(row.text)
-                key = _PAGE_NUMBER.sub("#", text)
-                places.setdefault((key, round(main.top / 4)), []).append((text, row))
-    for (key, _), found in places.items():
-        if len(found) < _REPEATS:
-            continue
-        bare = not any(char.isalpha() for char in key)
-        if bare and len({text for text, _ in found}) * 4 < len(found) * 3:
-            continue  # numbers that do not count up are data
-        for _, row in found if bare else found[1:]:
-            row.margin = True
 
 
 def paragraphs_of(page: int, rows: Sequence[Row]) -> list[Paragraph]:
@@ -210,7 +128,7 @@ def _joins(paragraph: Paragraph, row: Row, edges: dict[int, float]) -> bool:
     """Whether `row` goes on with the paragraph that ends just above it on the same page."""
     last = paragraph.rows[-1]
     a, b = last.main, row.main
-    if a.direction != b.direction or not 0.88 < b.size / a.size < 1.14 or a.bold != b.bold:
+    if a.direction != b.direction or not 0.88 < b.size / a.size < 1.14 or last.bold != row.bold:
         return False
     if is_item(row, last):
         return False
@@ -231,20 +149,25 @@ def _follows_below(last: Row, row: Row) -> bool:
     return below and aligned and last.width > 12 * a.size and not _FINISHED.search(last.words[-1])
 
 
+def is_bullet(word: str) -> bool:
+    """Whether the word is, or starts with, the sign of a list item: a bullet, "(a)", "2)"."""
+    return bool(_BULLET.fullmatch(word)) or word[0] in "•●▪■◦‣○◆➢✓□①②③④⑤⑥⑦⑧⑨⑩"
+
+
 def is_item(row: Row, before: Row | None = None) -> bool:
     """Whether the row starts a list item or a numbered clause."""
     first = row.words[0]
-    if _BULLET.fullmatch(first) or first[0] in "•●▪■◦‣○◆➢✓□①②③④⑤⑥⑦⑧⑨⑩":
+    if is_bullet(first):
         return len(row.words) > 1 or len(first) > 1
     finished = before is None or bool(_FINISHED.search(before.words[-1])) or before.width < 0.8 * row.width
-    return bool(_NUMBERED.fullmatch(first)) and finished and first[0] != "0" and len(row.words) > 1
+    return bool(NUMBERED.fullmatch(first)) and finished and first[0] != "0" and len(row.words) > 1
 
 
 def may_continue(before: Paragraph, after: Paragraph) -> bool:
     """Whether `after`, in another column or on the next page, goes on with the unfinished sentence of `before`."""
     last, row = before.rows[-1], after.rows[0]
     a, b = last.main, row.main
-    if not 0.94 < b.size / a.size < 1.06 or a.bold != b.bold or a.direction != b.direction or is_item(row):
+    if not 0.94 < b.size / a.size < 1.06 or last.bold != row.bold or a.direction != b.direction or is_item(row):
         return False
     if _FINISHED.search(last.words[-1]):
         return False
@@ -252,45 +175,3 @@ def may_continue(before: Paragraph, after: Paragraph) -> bool:
     if is_unspaced(first):
         return last.width > 10 * a.size and last.width > 0.85 * max(r.width for r in (*before.rows, row))
     return first.islower() and len(last.words) >= 3 and last.width > 0.5 * row.width
-
-
-def mark_headings(paragraphs: Sequence[Paragraph], outline: Sequence[tuple[int, str]]) -> None:
-    """Marks short paragraphs that are larger than the body, bold where the body is not, or named by the outline."""
-    sizes: Counter[float] = Counter()
-    weights: Counter[bool] = Counter()
-    for paragraph in paragraphs:
-        for row in paragraph.rows:
-            length = len(row.text)
-            sizes[round(row.main.size)] += length
-            weights[row.main.bold] += length
-    body = sizes.most_common(1)[0][0] if sizes else 0.0
-    light = weights[False] >= weights[True]
-    titles = {(page, _key(title)) for page, title in outline} - {(page, "") for page, _ in outline}
-    for paragraph in paragraphs:
-        if paragraph.kind != Kind.TEXT or len(paragraph.rows) > 3:
-            continue
-        text = " ".join(row.text for row in paragraph.rows)
-        if not _may_head(text):
-            continue
-        main = paragraph.rows[0].main
-        labelled = ": " in text and not _NUMBERED.fullmatch(text.split()[0])  # "Answer: yes" is no title
-        bold = main.bold and light and len(paragraph.rows) == 1 and len(text) <= 80 and not labelled
-        if main.size >= 1.15 * body or bold or (paragraph.page, _key(text)) in titles:
-            paragraph.kind = Kind.HEADING
-
-
-def _may_head(text: str) -> bool:
-    letters = sum(char.isalpha() for char in text)
-    limit = 50 if any(is_unspaced(char) for char in text) else 120
-    data = sum(char.isdigit() for char in text) > 4  # a telephone number, an address: to be found as text
-    return (
-        not data
-        and letters >= 2
-        and letters * 2 >= len(text)
-        and len(text) <= limit
-        and text[-1] not in ".,;:。，；、："
-    )
-
-
-def _key(title: str) -> str:
-    return " ".join(tokens(title))

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crag.errors import PdfError
+from crag.knowledge_base.right_to_left import is_right_to_left, logical_words
 
-PARSER_VERSION = "text-1"
+PARSER_VERSION = "text-2"
 """Part of the index fingerprint: raise it whenever the same PDF would give other pages."""
 
 SLICE = 8
@@ -90,10 +91,10 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PdfHead:
-    """What is known after opening: number of pages, the outline as (page, title), whether the file was repaired."""
+    """What is known after opening: number of pages, outline (page, title, level), whether the file was repaired."""
 
     pages: int
-    outline: list[tuple[int, str]]
+    outline: list[tuple[int, str, int]]
     repaired: bool
 
 
@@ -128,7 +129,7 @@ def read_head(path: Path) -> PdfHead:
             ) from None
         if pages == 0:
             raise PdfError("It is damaged or cut off, no page could be recovered: fetch or export the file again.")
-        entries = [(page, title) for _, title, page in outline if page >= 1]
+        entries = [(page, title, level) for level, title, page in outline if page >= 1]
         _refuse_dynamic_form(document)
         return PdfHead(pages, entries, bool(document.is_repaired))
     finally:
@@ -198,6 +199,8 @@ def _read_page(document: Any, index: int) -> RawPage:
         textpage = page.get_textpage(flags=pymupdf.TEXTFLAGS_WORDS)
         words = page.get_text("words", textpage=textpage)
         blocks = page.get_text("dict", textpage=textpage)["blocks"]
+        if is_right_to_left("".join(word[4] for word in words)):
+            words = logical_words(words, page.get_text("rawdict", textpage=textpage)["blocks"])
     except MemoryError:
         raise PdfError(f"Page {index + 1} needs more memory than allowed: split or re-export the file.") from None
     except Exception:  # MuPDF's errors have no common base; one bad page must not cost the others

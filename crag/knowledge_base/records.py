@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from crag.knowledge_base.health import OcrMode as OcrMode
 from crag.knowledge_base.page_text import PageText
 from crag.schema import Passage
 
@@ -24,6 +25,9 @@ class State:
     embedding: str
     next_generation: int
     next_fingerprint: str
+    sealed: str = ""
+    vectors: int = 0
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,19 @@ class Known:
     mtime_ns: int
     error: str | None
     retry: bool
+    options: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A content that the catalog holds under one fingerprint, whatever its status."""
+
+    id: int
+    sha256: str
+    options: str
+    revision: int
+    usable: bool
+    """It need not be read again: neither dead nor failed for a reason that may pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +82,4 @@ class Reading:
     names: str = ""
     options: str = ""
     """How it was read where that is not the default, see `tables.content`."""
+    revision: int = 0

@@ -7,13 +7,14 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crag.errors import KnowledgeBaseError
 from crag.events import FileChange, FileState
-from crag.knowledge_base.records import Known
+from crag.knowledge_base.plan import options_text, wanted
+from crag.knowledge_base.records import Known, OcrMode
 
 _TEMPORARY = (".~", "~$", "._")
 """Lock and shadow files that editors and macOS leave beside a document."""
@@ -64,6 +65,14 @@ def scan(folder: Path) -> Scan:
             elif name not in _UNTOLD and not name.startswith(_TEMPORARY):
                 ignored.append(_name(real.relative_to(folder)))
     return Scan(_distinct(sorted(entries, key=lambda entry: entry.path)), sorted(ignored))
+
+
+def find(folder: Path, path: str) -> Entry | None:
+    """The PDF that the catalog calls `path`; None where there is none. Raises KnowledgeBaseError like `scan`."""
+    plain = Path(folder, path)
+    if path.isprintable() and plain.exists() and ".." not in plain.parts:
+        return _entry(plain, path, folder.resolve())
+    return next((entry for entry in scan(folder).entries if entry.path == path), None)  # a name that is no Unicode
 
 
 def _distinct(entries: list[Entry]) -> list[Entry]:
@@ -118,8 +127,15 @@ class Hasher:
         self._known: dict[str, tuple[int, int, str]] = {}
         self._lock = threading.Lock()
 
+    def remember(self, known: Mapping[str, Known]) -> None:
+        """What the catalog knows of files need not be read again to be told."""
+        with self._lock:
+            for path, file in known.items():
+                if file.sha256 and file.mtime_ns > 0:
+                    self._known.setdefault(path, (file.size, file.mtime_ns, file.sha256))
+
     def sha256(self, entry: Entry, cancel: threading.Event | None = None) -> tuple[str, int]:
-        """(hex digest, time of change to store: 0 where it cannot be trusted yet). Raises OSError."""
+        """(hex digest, time of change to store: negative where it cannot be trusted yet). Raises OSError."""
         with self._lock:
             known = self._known.get(entry.path)
         if known and known[:2] == (entry.size, entry.mtime_ns):
@@ -132,21 +148,45 @@ class Hasher:
                 if cancel is not None and cancel.is_set():
                     raise CancelledScanError
         if started - entry.mtime_ns < _RACY_NS:
-            return digest.hexdigest(), 0
+            return digest.hexdigest(), -entry.mtime_ns
         with self._lock:
             self._known[entry.path] = (entry.size, entry.mtime_ns, digest.hexdigest())
         return digest.hexdigest(), entry.mtime_ns
 
 
 def compare(
-    entries: Sequence[Entry], known: dict[str, Known], hasher: Hasher, fingerprint: str
+    entries: Sequence[Entry],
+    known: dict[str, Known],
+    hasher: Hasher,
+    fingerprint: str,
+    options: Mapping[str, OcrMode] | None = None,
+    usual: OcrMode = "auto",
 ) -> Iterator[FileChange]:
-    """What a rebuild would do with each path. Hashes only what is new or touched."""
+    """What a rebuild would do with each path. Hashes only what is new or touched; `options` are those of paths,
+    `usual` tells how all others are read."""
+    ocr = wanted(options or {}, ((path, file.sha256) for path, file in known.items()))
     for entry in entries:
         before = known.get(entry.path)
-        yield FileChange(path=entry.path, state=_state_of(entry, before, hasher, fingerprint))
+        state = _state_of(entry, before, hasher, fingerprint)
+        if before and before.sha256 and before.options != options_text(ocr.get(before.sha256, usual)):
+            state = FileState.CHANGED
+        yield FileChange(path=entry.path, state=state)
     for path in known.keys() - {entry.path for entry in entries}:
         yield FileChange(path=path, state=FileState.REMOVED)
+
+
+def differs(entries: Sequence[Entry], known: Mapping[str, Known]) -> bool:
+    """Whether names, sizes or times of change are others than when the index was built; reads no file."""
+    if {entry.path for entry in entries} != known.keys():
+        return True
+    for entry in entries:
+        before = known[entry.path]
+        if entry.error != before.error:
+            return True
+        same_time = abs(before.mtime_ns) in (0, abs(entry.mtime_ns))
+        if entry.error is None and not (entry.size == before.size and same_time):
+            return True
+    return False
 
 
 def _state_of(entry: Entry, before: Known | None, hasher: Hasher, fingerprint: str) -> FileState:

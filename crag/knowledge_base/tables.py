@@ -33,8 +33,13 @@ state = Table(
     Column("embedding", String, nullable=False),
     Column("next_generation", Integer, nullable=False),
     Column("next_fingerprint", String, nullable=False),
+    Column("sealed", String, nullable=False, server_default=""),
+    Column("vectors", Integer, nullable=False, server_default="0"),
+    Column("removed", Integer, nullable=False, server_default="0"),
 )
-"""One row: what is published, and the generation that is being built (0: none)."""
+"""One row: what is published, and the generation that is being built (0: none). `sealed` names the last session of
+writing vectors that ended with catalog and index in step, when the index held `vectors` of them; `removed` counts those
+that were removed from this generation, which keeps their room."""
 
 content = Table(
     "content",
@@ -51,10 +56,12 @@ content = Table(
     Column("transient", Boolean, nullable=False),
     Column("ocr_pages", Integer, nullable=False, server_default="0"),
     Column("options", String, nullable=False, server_default=""),
+    Column("revision", Integer, nullable=False, server_default="0"),
     UniqueConstraint("sha256", "fingerprint", "status"),
 )
 """The bytes of a PDF as read under one index fingerprint; `error` where they cannot be indexed. `options` tells how it
-was read where that is not the default ("ocr=force")."""
+was read where that is not the default ("ocr=force"), `revision` how often the same bytes were read before: both enter
+the ids of its passages, so that a new reading lies beside the live one until it is published."""
 
 file_option = Table(
     "file_option",
@@ -62,7 +69,7 @@ file_option = Table(
     Column("path", String, primary_key=True),
     Column("ocr", String(5), nullable=False),
 )
-"""How the user wants a path to be read: OCR "off" or "force"; no row means "auto"."""
+"""How the user wants a path to be read: OCR "auto", "off" or "force"; no row means as usual."""
 
 file = Table(
     "file",
@@ -126,3 +133,7 @@ strip_vector = Table(
     Column("strip_id", String(32), primary_key=True),
     Column("vector", LargeBinary, nullable=False),
 )
+
+gone_vector = Table("gone_vector", metadata, Column("id", String(32), primary_key=True))
+"""Ids of passages that were deleted here and whose vectors may still lie in the index: written in the transaction that
+deletes them, cleared once the index has forgotten them."""

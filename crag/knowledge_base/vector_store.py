@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,6 @@ _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": 1000, "max_neigh
 """Only read at creation. The default ef_search of 100 loses most neighbours at 20 000 vectors; the default 16
 neighbours leave vectors of near-duplicate passages unreachable (22 of 1 440 did not find themselves; with 32, none)."""
 _BATCH = 2000
-_FILTERED_CONTENTS = 500
-"""Up to so many contents Chroma filters by itself; beyond, the caller's filter does."""
 
 _QUERIES_WAIT = 60.0
 
@@ -50,6 +48,7 @@ class VectorStore:
         self._client: Any = None
         self._collection: Any = None
         self._seen = ""
+        self.session_before = ""
         self._writing = False
         folder.parent.mkdir(parents=True, exist_ok=True)
         self._hold = hold(_lock_of(folder))
@@ -59,11 +58,15 @@ class VectorStore:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A session of writing: `add` and `remove` are called inside it; waits for the queries of other processes."""
+        """A session of writing: `add` and `remove` are called inside it; waits for the queries of other processes.
+
+        `session` is its name, `session_before` that of the one before it, of whatever process.
+        """
         with sole(self.folder.with_suffix(".access"), _QUERIES_WAIT) as alone:
             if not alone:
                 raise KnowledgeBaseError("Another process reads the index without end: close it and build again.")
             self._refresh()
+            self.session_before = self._seen
             self._seen = uuid.uuid4().hex
             self.folder.with_suffix(".writer").write_text(self._seen)
             self._writing = True
@@ -145,25 +148,27 @@ class VectorStore:
         with self._reading():
             return set(self._call("get", include=[])["ids"])
 
-    def nearest(self, vector: Vectors, contents: Collection[str] | None = None, first: int = 50) -> Iterator[str]:
-        """Ids by cosine distance, nearest first, searched for in growing portions as the caller goes on."""
-        where: Any = None
-        if contents is not None and len(contents) <= _FILTERED_CONTENTS:
-            where = {"content": {"$in": sorted(contents)}}
+    @property
+    def session(self) -> str:
+        """The last session of writing that was seen here."""
+        return self._seen
+
+    def count(self) -> int:
+        """How many vectors there are, whatever their status in the catalog."""
+        with self._reading():
+            return int(self._call("count"))
+
+    def nearest(self, vector: Vectors, first: int = 50) -> Iterator[list[str]]:
+        """Ids by cosine distance, nearest first, in growing portions that are searched for as the caller goes on."""
         seen: set[str] = set()
         portion = max(first, 1)
         while True:
+            query = np.asarray(vector, np.float32)[None, :]
             with self._reading():
-                found = self._call(
-                    "query",
-                    query_embeddings=np.asarray(vector, np.float32)[None, :],
-                    n_results=portion,
-                    where=where,
-                    include=[],
-                )["ids"][0]
+                found = self._call("query", query_embeddings=query, n_results=portion, include=[])["ids"][0]
             new = [identity for identity in found if identity not in seen]
             seen.update(new)
-            yield from new
+            yield new
             if len(found) < portion:
                 return
             portion *= 4

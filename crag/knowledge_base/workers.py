@@ -19,10 +19,11 @@ import pebble
 
 from crag.errors import KnowledgeBaseError, PdfError
 from crag.knowledge_base.chunker import digest
-from crag.knowledge_base.health import Need, OcrMode, Reading, need_of
+from crag.knowledge_base.health import Need, Reading, need_of
 from crag.knowledge_base.ocr import TIME_FACTOR, read_by_ocr
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.pdf_loader import SLICE, PdfHead, RawPage, initialise_worker, read_head, read_pages
+from crag.knowledge_base.records import OcrMode
 from crag.schema import Passage
 
 R = TypeVar("R")
@@ -53,7 +54,9 @@ class _Worker(SpawnProcess):
                     sys.modules["__main__"] = main
 
 
-class _Context(SpawnContext):
+class WorkerContext(SpawnContext):
+    """For a pool of such processes."""
+
     Process = _Worker
 
 
@@ -140,7 +143,7 @@ class Workers:
         limit = self._timeout * slices
         if self._pool is None:
             self._pool = pebble.ProcessPool(
-                max_workers=1, max_tasks=500, initializer=initialise_worker, context=_Context()
+                max_workers=1, max_tasks=500, initializer=initialise_worker, context=WorkerContext()
             )
         future = self._pool.schedule(function, timeout=limit)
         while not wait([future], timeout=0.1).done:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from crag.schema import Action, Support, Trace
 from crag.ui import safe, spoken
-from crag.ui.panels import documents, refined_context, second_look, timing, web
+from crag.ui.panels import documents, on_page, refined_context, second_look, timing, web
 from crag.ui.texts import Texts
 
 BADGES = {
@@ -17,6 +17,7 @@ BADGES = {
 PANELS = {
     "documents": documents.draw,
     "refined_context": refined_context.draw,
+    "on_page": on_page.draw,
     "second_look": second_look.draw,
     "timing": timing.draw,
 }
@@ -58,13 +59,26 @@ def draw_text(text: str) -> None:
 
 
 def _footer(trace: Trace, t: Texts) -> None:
-    """The cited sources, and how long it took."""
+    """The cited sources, and how long it took; a click on one in a file shows it on its page."""
+    cited = sorted(trace.citations, key=lambda citation: citation.n)
+    places = {place.n: number for number, place in enumerate(on_page.places(trace)) if place.n is not None}
     chips = "".join(
         f"<span class='crag-chip'><b>[{citation.n}]</b> {web.place(citation, t)}</span>"
-        for citation in sorted(trace.citations, key=lambda citation: citation.n)
+        for citation in cited
+        if citation.n not in places
     )
     seconds = t("seconds", n=sum(trace.timings.values()))
-    st.html(f"<div class='crag-sources'>{chips}<span class='crag-took'>{seconds}</span></div>")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"sources-{trace.turn_id}"):
+        for citation in cited:
+            if citation.n in places:
+                st.button(
+                    f"**\\[{citation.n}\\]** {safe.in_markdown(t('place', file=citation.file, page=citation.page))}",
+                    key=f"cited-{trace.turn_id}-{citation.n}",
+                    help=t("show_on_page"),
+                    on_click=on_page.open_at,
+                    args=(trace.turn_id, places[citation.n]),
+                )
+        st.html(f"<div class='crag-sources'>{chips}<span class='crag-took'>{seconds}</span></div>")
 
 
 def _notices(trace: Trace, t: Texts) -> list[str]:
@@ -89,6 +103,7 @@ def _evidence(trace: Trace, t: Texts) -> None:
         "refined_context": t(
             "panel_refined_context", n=sum(strip.kept for strip in trace.strips), of=len(trace.strips)
         ),
+        "on_page": t("panel_on_page"),
         "second_look": t("panel_second_look") if trace.search_query else web.summary(trace, t),
         "timing": t("panel_timing"),
     }

@@ -7,7 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from crag.errors import CragError
-from crag.ui import chat, knowledge, opening, safe, sidebar, spoken, state
+from crag.ui import chat, knowledge, library, opening, safe, sidebar, spoken, state
+from crag.ui.sidebar import Places
 from crag.ui.texts import Texts, language_of
 
 HERE = Path(__file__).parent
@@ -22,15 +23,23 @@ def main() -> None:
         st.error(safe.in_markdown(str(error)), icon=":material/error:")
         return
     t = Texts(language_of(process.settings.language, st.context.locale))
+    in_chat = st.Page(
+        lambda: chat.draw(process, conversation, gone, overview, settings, t),
+        title=t("chat"),
+        url_path="chat",
+        default=True,
+    )
+    in_library = st.Page(lambda: library.draw(process, overview, t), title=t("knowledge_base"), url_path="knowledge")
+    chosen = st.navigation([in_chat, in_library], position="hidden")
     if process.house is None:
         opening.draw(process, t)
         return
     conversation, gone = state.conversation(process)
     overview = knowledge.look(process)
     with st.sidebar:
-        settings = sidebar.draw(process, overview, conversation is not None, t)
+        settings = sidebar.draw(process, overview, conversation, Places(in_chat, in_library, chosen is in_chat), t)
     spoken.begin(t)
-    chat.draw(process, conversation, gone, overview, settings, t)
+    chosen.run()
 
 
 main()

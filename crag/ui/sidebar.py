@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from config import Settings
 from crag.ui import knowledge, state
 from crag.ui.knowledge import Overview
-from crag.ui.state import Limits, Process
+from crag.ui.state import Conversation, Limits, Process
 from crag.ui.texts import Texts
 
 
-def draw(process: Process, overview: Overview, asked: bool, t: Texts) -> Settings:
-    """Draws it and returns the settings for the next question; `asked`: there is a conversation in the middle."""
+@dataclass(frozen=True)
+class Places:
+    """The pages that can be gone to, and whether the chat is the one that is shown."""
+
+    chat: st.Page
+    library: st.Page
+    in_chat: bool
+
+
+def draw(process: Process, overview: Overview, conversation: Conversation | None, places: Places, t: Texts) -> Settings:
+    """Draws it and returns the settings for the next question."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.html("<span class='crag-brand'>CRAG</span>", width="content")
-        st.button(t("new"), key="new", icon=":material/add:", type="tertiary", on_click=state.show, args=(None,))
-    if asked or not overview.empty:
+        new = st.button(t("new"), key="new", icon=":material/add:", type="tertiary", on_click=state.show, args=(None,))
+    if new and not places.in_chat:
+        st.switch_page(places.chat)
+    kept = {state.CONVERSATION: conversation.id} if conversation else {}
+    with st.container(gap="xsmall", key="places"):
+        st.page_link(places.chat, label=t("chat"), icon=":material/forum:", query_params=kept)
+        st.page_link(places.library, label=t("knowledge_base"), icon=":material/library_books:", query_params=kept)
+    if conversation is not None or not places.in_chat or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)
     with st.expander(t("decision"), icon=":material/tune:", expanded=False):
@@ -27,8 +44,7 @@ def _decision(process: Process, t: Texts) -> Settings:
     base, found = process.settings, process.limits()
     limits = found.thresholds
     defaults = {"limits": (limits.lower, limits.upper), "strip": limits.strip, "k": base.k}
-    for key, value in defaults.items():
-        st.session_state.setdefault(f"decision-{key}", value)
+    _follow(defaults)
     st.slider(t("thresholds"), 0.0, 1.0, step=0.01, format="%.2f", key="decision-limits", help=t("thresholds_help"))
     strip = st.slider(
         t("strip_threshold"), 0.0, 1.0, step=0.01, format="%.2f", key="decision-strip", help=t("strip_threshold_help")
@@ -57,6 +73,15 @@ def _origin(found: Limits, t: Texts) -> str:
     if found.explicit:
         said.append(t("limits_set"))
     return " ".join(said) or t("limits_default")
+
+
+def _follow(defaults: dict[str, object]) -> None:
+    """Sliders start at the defaults, and those that nobody moved go along when a calibration changes these."""
+    before = st.session_state.get("decision-defaults", {})
+    for key, value in defaults.items():
+        if st.session_state.get(f"decision-{key}", before.get(key)) == before.get(key):
+            st.session_state[f"decision-{key}"] = value
+    st.session_state["decision-defaults"] = defaults
 
 
 def _reset(defaults: dict[str, object]) -> None:

@@ -162,6 +162,13 @@ def test_files_that_are_not_in_the_index_are_noted_and_change_no_figure(tmp_path
     assert "file not in the index" in html_of(a_report(tmp_path, [lost]))
 
 
+def test_a_page_beyond_the_end_of_its_file_is_noted(tmp_path: Path) -> None:
+    made = [outcome(question(f"q{page}", file="a.pdf", page=page), [(document("x"), 0.9)]) for page in (1, 999)]
+    report = a_report(tmp_path, made)
+    assert report.notes == ("1 question names a page that is not in its file: page 999 of a.pdf (id q999)",)
+    assert ["page not in the file" in row.flags for row in report.rows] == [False, True]
+
+
 def changed() -> list[Outcome]:
     """Like `five`, but the second question's answer is kept and the fourth is answered although not covered."""
     found = five()

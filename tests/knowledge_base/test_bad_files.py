@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -219,14 +220,11 @@ def _as_expected(entry: dict[str, str], row: object) -> bool:
     return error == "" or "slow" in entry["file"]
 
 
-def test_a_reader_that_dies_between_two_files_is_started_again(files: Path, tmp_path: Path, write: Write) -> None:
-    for name in ("a", "b", "c"):
-        write(f"{name}.pdf", f"Text of the {name} file.")
-    base = KnowledgeBase(files, tmp_path / "chroma_db", HashingEmbedder())
-    for event in base.build():
-        if event.kind == "file_finished":
-            for worker in psutil.Process().children(recursive=True):
-                if "spawn_main" in " ".join(worker.cmdline()):
-                    worker.kill()
-    assert [row.error for row in base.rows()] == [None, None, None]
-    base.close()
+def test_a_reader_that_dies_between_two_files_is_started_again(tmp_path: Path, write: Write) -> None:
+    with workers.Workers(30, tmp_path / "ocr") as reader:
+        for name in ("a", "b", "c"):
+            steps = reader.read(write(f"{name}.pdf", f"Text of the {name} file."), name, "f", threading.Event())
+            assert list(steps)[-1] == (1, 1)
+            for process in psutil.Process().children(recursive=True):
+                if process.status() != psutil.STATUS_ZOMBIE and "spawn_main" in " ".join(process.cmdline()):
+                    process.kill()

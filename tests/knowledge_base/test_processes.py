@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +88,91 @@ def test_a_build_that_was_killed_and_repeated_equals_a_clean_one(
     assert contents_of(killed) == contents_of(clean)
     killed.close()
     clean.close()
+
+
+def changed_folder(write: Write, files: Path, full: int) -> None:
+    """What a rebuild has to do all at once: new, changed, renamed, equal and removed files, and one that is broken."""
+    for number in range(full):
+        write(f"new{number}.pdf", *(f"New page {page} of file {number}, about the vintage. " * 9 for page in range(4)))
+    write("1.pdf", *(f"Changed page {page} tells of the harvest. " * 9 for page in range(5)))
+    (files / "2.pdf").rename(files / "renamed.pdf")
+    shutil.copy(files / "3.pdf", files / "equal.pdf")
+    (files / "4.pdf").unlink()
+    (files / "broken.pdf").write_bytes(b"no PDF at all")
+
+
+def run_for(process: subprocess.Popen[str], seconds: float | None = None) -> float:
+    """Kills a build so long after it has begun; None: lets it end well. Returns how long it took from its begin."""
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("build_started")
+    begun = time.monotonic()
+    with process.stdout:
+        if seconds is None:
+            process.stdout.read()
+            assert process.wait(120) == 0
+        else:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
+            process.kill()
+            process.wait()
+    return time.monotonic() - begun
+
+
+def versions_of(chroma: Path) -> object:
+    """What a question can see, without the wish to build: contents by path, and every text that the vectors find."""
+    with closing(KnowledgeBase(chroma.parent / "Files", chroma, HashingEmbedder())) as base:
+        return {row.path: row.content for row in base.rows()}, texts(base)
+
+
+def orphans(chroma: Path) -> list[str]:
+    """Vectors without a passage, passages without a vector, folders without a use, rows that belong to nothing."""
+    with closing(KnowledgeBase(chroma.parent / "Files", chroma, HashingEmbedder())) as base:
+        catalog, state = base._catalog, base._catalog.state()
+        found = [
+            path.name for path in chroma.glob("index-*") if path.is_dir() and path.name != f"index-{state.generation}"
+        ]
+        with base.snapshot() as snapshot:
+            vectors, passages = snapshot._store.ids(), set(catalog.passage_ids(state.fingerprint))
+            found += [f"vector {one}" for one in vectors - passages] + [f"passage {one}" for one in passages - vectors]
+            assert snapshot.size == len(passages), "nothing is staged any more"
+        with catalog.engine.connect() as connection:
+            for query in (
+                "SELECT 'content ' || id FROM content WHERE id NOT IN (SELECT content_id FROM file)",
+                "SELECT 'words ' || rowid FROM lexical WHERE rowid NOT IN (SELECT row FROM passage)",
+                "SELECT 'no words ' || row FROM passage WHERE row NOT IN (SELECT rowid FROM lexical)",
+                "SELECT 'staged ' || path FROM staged_file UNION SELECT 'gone ' || id FROM gone_vector",
+            ):
+                found += connection.exec_driver_sql(query).scalars()
+    return found
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.full)])
+def test_a_rebuild_that_is_killed_at_any_moment_leaves_the_old_or_the_new_and_nothing_else(
+    files: Path, tmp_path: Path, write: Write, kills: int
+) -> None:
+    for number in range(6):
+        write(f"{number}.pdf", *(f"Page {page} of file {number} tells of the harvest. " * 9 for page in range(4)))
+    old, rebuilt, clean = (tmp_path / name for name in ("old", "rebuilt", "clean"))
+    assert run_for(start_build(files, old)) > 0
+    before = versions_of(old)
+    changed_folder(write, files, 2 if kills < 10 else 8)
+    shutil.copytree(old, clean)
+    length = run_for(start_build(files, clean, delay=0.02))
+    after = versions_of(clean)
+    assert orphans(clean) == []
+    moments = random.Random(kills)
+    seen = []
+    for _ in range(kills):
+        shutil.rmtree(rebuilt, ignore_errors=True)
+        shutil.copytree(old, rebuilt)
+        for _ in range(1 if kills < 10 else 2):  # killed, and in the long test once more while that is mended
+            run_for(start_build(files, rebuilt, delay=0.02), moments.uniform(0, length))
+            seen.append(versions_of(rebuilt))
+            assert seen[-1] in (before, after), "a mixture, or a published file is lost"
+        run_for(start_build(files, rebuilt))
+        assert versions_of(rebuilt) == after
+        assert orphans(rebuilt) == []
+    assert before in seen
 
 
 def test_a_reader_process_sees_what_another_process_publishes(files: Path, tmp_path: Path, write: Write) -> None:

@@ -89,7 +89,7 @@ def test_the_choices_are_named_for_those_who_hear_them_in_both_languages(
     assert "回答了问题吗" in at.get("button_group")[1].label
 
 
-def calibrated() -> Calibration:
+def calibrated(upper: float = 0.62) -> Calibration:
     return Calibration(
         id="2026-11-30-1",
         created="2026-11-30T10:00:00+00:00",
@@ -101,7 +101,7 @@ def calibrated() -> Calibration:
         question_sha256="0" * 64,
         counts=Counts(answerable=80, uncovered=40),
         before=Numbers(upper=0.7, lower=0.3, strip=0.5),
-        after=Numbers(upper=0.62, lower=0.24, strip=0.44),
+        after=Numbers(upper=upper, lower=0.24, strip=0.44),
         utility=Gain(before=1.0, after=1.1, low=0.05, high=0.15),
         weights={},
     )
@@ -125,6 +125,11 @@ def test_the_sliders_stand_at_what_is_in_force_and_say_where_it_comes_from(
     conversation = state.process().conversation("".join(at.query_params["c"]))
     assert conversation is not None
     assert conversation.turns[0].settings.thresholds.upper == 0.62
+    at.slider(key="decision-strip").set_value(0.6).run()
+    stage.calibration = calibrated(upper=0.66)
+    at.run()
+    assert at.slider(key="decision-limits").value == (0.24, 0.66), "a page that is open goes along"
+    assert at.slider(key="decision-strip").value == 0.6, "what somebody moved stays"
     monkeypatch.setenv("CRAG_UPPER", "0.8")
     state.process.clear()
     at = stage.page()

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from crag.action_trigger import decide
 from crag.calibrations import Calibration
+from crag.errors import KnowledgeBaseError, PageImageError
 from crag.events import (
     BuildEvent,
     BuildFinished,
@@ -29,6 +33,9 @@ from crag.events import (
     Token,
     TurnEvent,
 )
+from crag.knowledge_base.evidence import PageWords
+from crag.knowledge_base.page_text import PageFacts
+from crag.knowledge_base.pages import GONE, Page, PageRow
 from crag.refinement import ledger, recompose, select
 from crag.schema import (
     Action,
@@ -39,6 +46,7 @@ from crag.schema import (
     EvaluatorName,
     Grade,
     GradedDocument,
+    Passage,
     Span,
     Strip,
     Thresholds,
@@ -165,6 +173,68 @@ AMBIGUOUS: list[float | None] = [0.62, 0.44, 0.2, 0.1]
 INCORRECT: list[float | None] = [0.21, 0.12, 0.04]
 
 
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""One pixel."""
+
+
+@dataclass
+class FakePages:
+    """What was read of each file: `count` pages each, whose passage is that of `document`."""
+
+    count: int = 31
+    fails: str | None = None
+    gone: bool = False
+    anew: bool = False
+    facts: PageFacts = field(default_factory=PageFacts)
+    health: str = "text"
+
+    def of(self, path: str) -> list[PageRow]:
+        return [self._row(number) for number in range(1, self.count + 1)]
+
+    def _row(self, number: int) -> PageRow:
+        return PageRow(number=number, width=595, height=842, rotation=0, health=self.health, facts=self.facts)
+
+    def page(self, path: str, number: int) -> Page:
+        if number > self.count:
+            raise KnowledgeBaseError(GONE)
+        found = document(number - 1)
+        text = " ".join(strip.text for strip in found.strips)
+        offsets = [match.span() for match in re.finditer(r"\S+", text)]
+        boxes = [
+            (50 + a % 90 * 5, 60 + a // 90 * 14, 50 + a % 90 * 5 + 5 * (b - a), 72 + a // 90 * 14) for a, b in offsets
+        ]
+        words = PageWords(text, np.array(offsets, np.int32), np.array(boxes, np.float32), 595, 842, 0)
+        passage = Passage(
+            id=f"anew{number}" if self.anew else found.id,
+            content=found.content,
+            number=found.number,
+            text=found.text,
+            heading="Training",
+            spans=found.spans,
+            strips=found.strips,
+        )
+        return Page(self._row(number), words, (passage,))
+
+    def path_of(self, sha256: str) -> str | None:
+        return None if self.gone else sha256
+
+    def sizes(self) -> dict[str, int]:
+        return {"guide.pdf": 12_345}
+
+    def image(self, path: str, number: int, dpi: int) -> bytes:
+        if self.fails:
+            raise PageImageError(self.fails)
+        return PNG
+
+    def marked(self, path: str, number: int, marks: object, size: object, dpi: int) -> bytes:
+        return self.image(path, number, dpi)
+
+    def thumbnails(self, path: str, numbers: Sequence[int], width: int) -> dict[int, bytes]:
+        return {number: self.image(path, number, 10) for number in numbers}
+
+
 @dataclass
 class FakeBase:
     """The facade of the knowledge base, over lists; `script` are the events of the next build."""
@@ -179,6 +249,7 @@ class FakeBase:
         default_factory=lambda: [("guide.pdf", "Thresholds"), ("a.pdf", "阈值")]
     )
     calls: int = 0
+    pages: FakePages = field(default_factory=FakePages)
 
     def rows(self) -> list[FileRow]:
         return self.row_list

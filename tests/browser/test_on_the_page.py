@@ -1,0 +1,107 @@
+"""From an answer to the place on its page, and from the table of files to a page as it was cut, in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+import pytest
+from browsing import Browsing
+
+pytestmark = pytest.mark.browser
+
+FILLER = "Sheep graze on the meadows of the island in summer. "
+ANSWER = "The lighthouse of Karnholm was built in 1847 by the engineer Ida Brandt."
+
+
+@pytest.fixture
+def pdf(tmp_path: Path) -> Path:
+    """The answer stands on the second page, which is turned, as text that reads upright."""
+    path = tmp_path / "island.pdf"
+    with pymupdf.open() as document:
+        for rotation, text in ((0, FILLER * 6), (90, ANSWER), (0, FILLER * 4)):
+            page = document.new_page()
+            page.set_rotation(rotation)
+            place = pymupdf.Point(72, 200) * page.derotation_matrix
+            for number, start in enumerate(range(0, len(text), 78)):
+                line = pymupdf.Point(72, 200 + 16 * number) * page.derotation_matrix if number else place
+                page.insert_text(line, text[start : start + 78], fontsize=11, rotate=rotation)
+        document.save(path)
+    return path
+
+
+def middle(box: dict[str, float]) -> tuple[float, float]:
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def inside(outer: dict[str, float], inner: dict[str, float]) -> bool:
+    x, y = middle(inner)
+    return outer["x"] < x < outer["x"] + outer["width"] and outer["y"] < y < outer["y"] + outer["height"]
+
+
+def pointed(mark: Any) -> str:
+    """How the mark is filled now."""
+    return str(mark.evaluate("element => getComputedStyle(element).getPropertyValue('--crag-pointed')"))
+
+
+def test_the_place_of_an_answer_is_shown_and_its_page_can_be_inspected(app: str, browsing: Browsing, pdf: Path) -> None:
+    page = browsing.page
+    page.set_default_timeout(60_000)
+    page.goto(app)
+    page.get_by_test_id("stFileUploader").wait_for(timeout=240_000)
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(pdf)
+    page.get_by_text("1 added").wait_for()
+    page.get_by_role("button", name="Rebuild").click()
+    page.get_by_text("Last rebuild: 1 read").wait_for(timeout=120_000)
+    browsing.settled()
+    box = page.get_by_test_id("stChatInputTextArea")
+    box.fill("In which year was the lighthouse of Karnholm built?")
+    box.press("Enter")
+    page.get_by_test_id("stChatMessage").nth(1).get_by_test_id("stButtonGroup").first.wait_for()
+    browsing.settled()
+
+    page.locator("[class*=st-key-cited-] button:visible", has_text="island.pdf p. 2").first.press("Enter")
+    image = page.locator(".crag-sheet-page img")
+    image.wait_for()
+    browsing.settled()
+    mark = page.locator(".crag-mark-cited").first
+    outer, inner = image.bounding_box(), mark.bounding_box()
+    assert inside(outer, inner)
+    assert outer["width"] > outer["height"], "the turned page lies on its side"
+    assert inner["width"] > 5 * inner["height"], "the line reads from left to right"
+    assert abs(inner["x"] - outer["x"] - 72 / 842 * outer["width"]) < 8
+    page.locator(".crag-item-cited").first.focus()
+    assert pointed(mark).strip() == "1", "the strip of the list is shown on the page"
+    browsing.shot("7-on-the-page")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Image").click()
+    assert download.value.suggested_filename == "island-p2.png"
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+    page.get_by_text("200 %").click()
+    browsing.settled()
+    assert image.bounding_box()["width"] > 2000
+    page.get_by_role("button", name="Next").click()
+    page.get_by_text("Page 3 of 3").wait_for()
+    browsing.settled()
+    assert page.locator(".crag-mark-cited").count() == 0
+    assert page.locator(".crag-mark-dropped").count() > 0, "what was retrieved and dropped is shown as well"
+
+    page.get_by_test_id("stPageLink").filter(has_text="Knowledge base").first.click()
+    table = page.get_by_test_id("stDataFrame")
+    table.wait_for()
+    browsing.settled()
+    browsing.shot("8-knowledge-base")
+    place = table.bounding_box()
+    page.mouse.click(place["x"] + 60, place["y"] + 55)
+    page.get_by_role("button", name="Page 2").click()
+    page.locator(".crag-mark-cut").first.wait_for()
+    browsing.settled()
+    assert ANSWER in page.locator(".crag-item-cut").first.inner_text()
+    browsing.shot("9-page")
+    page.reload()
+    page.locator(".crag-mark-cut").first.wait_for()
+    page.get_by_test_id("stPageLink").filter(has_text="Chat").first.click()
+    page.get_by_test_id("stChatMessage").first.wait_for()
+    assert "In which year" in page.get_by_test_id("stChatMessage").first.inner_text(), "the conversation is kept"
+    assert browsing.foreign() == []

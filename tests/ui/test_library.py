@@ -1,0 +1,128 @@
+"""The Knowledge base page: the table, the pages of a file with their health, and one page as it was cut."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+from ui_stage import INDEXED, PAGE, Stage, html, labels, messages
+
+from crag.events import FileRow
+from crag.knowledge_base.page_text import PageFacts
+from crag.ui import library
+
+BAD = FileRow(path="bad.pdf", content="", error="It is not a PDF.")
+WARNED = FileRow(path="scan.pdf", content="s", pages=2, passages=3, ocr_pages=2, warnings=("Page 2 is empty.",))
+
+
+def opened(stage: Stage, **query: str) -> AppTest:
+    """The page after the house is open, at what the address names."""
+    stage.page()
+    at = AppTest.from_file(str(PAGE), default_timeout=20)
+    at._page_hash = calc_hash("knowledge")
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def captions(at: AppTest) -> str:
+    return "\n".join(caption.value for caption in at.caption)
+
+
+def test_the_table_lists_the_worst_files_first(stage: Stage) -> None:
+    stage.base.row_list = [INDEXED, WARNED, BAD]
+    at = opened(stage)
+    table = at.dataframe[0].value
+    assert list(table["file"]) == ["bad.pdf", "scan.pdf", "guide.pdf"]
+    assert list(table["state"]) == ["not indexed", "indexed with warnings", "indexed"]
+    assert list(table["warnings"]) == [1, 1, 0]
+    assert table["size"][2] == 12_345
+    assert "1 not indexed" in captions(at)
+    assert "2 pages read by OCR" in captions(at)
+
+
+def test_names_can_be_searched(stage: Stage) -> None:
+    stage.base.row_list = [INDEXED, WARNED]
+    at = opened(stage)
+    at = at.text_input(key="library-search").set_value("SCAN").run()
+    assert list(at.dataframe[0].value["file"]) == ["scan.pdf"]
+    at = at.text_input(key="library-search").set_value("nothing like it").run()
+    assert "No file has a name like that." in captions(at)
+
+
+def test_other_kinds_of_files_are_named_and_inert(stage: Stage) -> None:
+    stage.base.ignored_list = ["notes.docx", "<img src=x>.txt"]
+    shown = html(opened(stage))
+    assert "notes.docx" in shown
+    assert "&lt;img src=x&gt;.txt" in shown
+
+
+def test_a_file_shows_its_pages_with_their_health_a_part_at_a_time(stage: Stage) -> None:
+    stage.base.pages.facts = PageFacts(ocr=True, tables=2, columns=2)
+    at = opened(stage, f="guide.pdf")
+    shown = html(at)
+    assert shown.count("<div class='crag-thumb'>") == 24, "31 pages are leafed through"
+    assert "read by OCR" in shown
+    assert "2 tables" in shown
+    assert "2 columns" in shown
+    assert "Page 24" in labels(at)
+    assert "Page 25" not in labels(at)
+
+
+def test_a_file_that_is_not_indexed_says_why(stage: Stage) -> None:
+    stage.base.row_list = [INDEXED, BAD]
+    stage.base.pages.count = 0
+    assert "It is not a PDF" in messages(opened(stage, f="bad.pdf")).replace("\\", "")
+
+
+def test_without_images_the_health_is_still_there(stage: Stage) -> None:
+    stage.base.pages.fails = "changed"
+    stage.base.pages.health = "garbled"
+    at = opened(stage, f="guide.pdf")
+    assert any("has changed since" in info.value for info in at.info)
+    assert "unreadable text" in html(at)
+
+
+def test_a_click_on_a_page_shows_its_image_text_passages_and_strips(stage: Stage) -> None:
+    at = opened(stage, f="guide.pdf")
+    at = at.button(key="open-2").click().run()
+    assert not at.exception
+    assert at.query_params["p"] in ("2", ["2"])
+    shown = html(at)
+    assert "alt='Page 2 of guide.pdf'" in shown
+    assert shown.count("crag-mark crag-mark-cut") >= 3
+    assert "<b>Passage 2</b>" in shown
+    assert "Training" in shown
+    assert "1 passage, 3 strips" in shown
+    assert "Training ran for 40 epochs" in at.code[0].value
+    at = at.button(key="leaf-next").click().run()
+    assert "alt='Page 3 of guide.pdf'" in html(at)
+    at = at.button(key="back-to-file").click().run()
+    assert "Page 1" in labels(at)
+    at = at.button(key="back-to-files").click().run()
+    assert len(at.dataframe) == 1
+
+
+def test_an_address_of_a_page_that_is_not_there_leads_back(stage: Stage) -> None:
+    at = opened(stage, f="guide.pdf", p="999")
+    assert "no longer in the index" in messages(at)
+    at = at.button(key="back-to-files").click().run()
+    assert len(at.dataframe) == 1
+    assert len(opened(stage, f="../../etc/passwd", p="x").dataframe) == 1
+
+
+def test_the_sidebar_leads_to_both_pages_and_keeps_the_rebuild(stage: Stage) -> None:
+    at = opened(stage)
+    assert [link.label for link in at.get("page_link")] == ["Chat", "Knowledge base"]
+    assert "Rebuild" in labels(at)
+
+
+def test_the_worst_come_first_whatever_their_names() -> None:
+    twice = WARNED.model_copy(update={"path": "z.pdf", "warnings": ("a", "b")})
+    assert [row.path for row in library.worst_first([INDEXED, WARNED, twice, BAD])] == [
+        "bad.pdf",
+        "z.pdf",
+        "scan.pdf",
+        "guide.pdf",
+    ]
