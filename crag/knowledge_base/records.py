@@ -64,6 +64,8 @@ class Held:
     revision: int
     usable: bool
     """It need not be read again: neither dead nor failed for a reason that may pass."""
+    failed: bool = False
+    """Nothing of it could be indexed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from crag.errors import PdfError
 from crag.knowledge_base.health import DOUBTFUL, EMPTY, Reading
+from crag.knowledge_base.opening import PdfHead
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.workers import TransientPdfError
 
-_UNREAD = (Reading.NOTHING, Reading.FOREIGN, Reading.FAILED, Reading.OFF)
+_UNREAD = (Reading.NOTHING, Reading.FOREIGN, Reading.FAILED, Reading.OFF, Reading.LOST)
 _SCRIPTS = "it reads Latin letters, Chinese and Japanese"
 
 
-def verdict(pages: Sequence[PageText], passages: int, repaired: bool) -> list[str]:
+def verdict(pages: Sequence[PageText], passages: int, head: PdfHead) -> list[str]:
     """The warnings of a file that can be indexed. Raises PdfError where it holds nothing to index."""
     by_health: dict[str, list[int]] = {}
     by_reading: dict[str, list[int]] = {}
@@ -23,15 +24,16 @@ def verdict(pages: Sequence[PageText], passages: int, repaired: bool) -> list[st
     little = sum(char.isalnum() for page in pages for char in page.text) < 20
     unread = [page for page in pages if page.facts.reading in _UNREAD]
     if not passages or (little and unread):
-        raise _refusal(pages, by_reading)
-    warnings = _of_reading(pages, by_reading)
+        refusal = _refusal(pages, by_reading)
+        raise type(refusal)(f"{refusal} {head.inside}".rstrip())
+    warnings = [*head.notes, *([head.inside] if head.inside else []), *_of_reading(pages, by_reading)]
     if empty := [n for n in by_health.get(EMPTY, []) if n not in {page.number for page in unread}]:
         warnings.append(f"No text on {_numbers(empty)}.")
     if doubtful := by_health.get(DOUBTFUL):
         warnings.append(f"Some characters on {_numbers(doubtful)} are unreadable and were left out.")
     if little:
         warnings.append("It holds only a few words of text.")
-    if repaired:
+    if head.repaired:
         warnings.append("The file is damaged and was repaired while reading: parts may be missing.")
     return warnings
 
@@ -50,6 +52,8 @@ def _of_reading(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> 
         warnings.append(f"OCR could not make out the writing on {_numbers(foreign)} ({_SCRIPTS}): not indexed.")
     if off := by_reading.get(Reading.OFF):
         warnings.append(f"{_numbers(off).capitalize()} {_needs(off)} OCR, which is off: set it to auto and read again.")
+    for note, numbers in _failures(pages, Reading.LOST).items():
+        warnings.append(f"{_numbers(numbers).capitalize()} {_were(numbers)} left out. {note}")
     for note, numbers in _failures(pages).items():
         warnings.append(f"OCR failed on {_numbers(numbers)}: {note}")
     return warnings
@@ -57,6 +61,8 @@ def _of_reading(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> 
 
 def _refusal(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> PdfError:
     """Why nothing of the file can be indexed, and what to do; a failure may pass, so such a file is tried again."""
+    for note, numbers in _failures(pages, Reading.LOST).items():
+        return TransientPdfError(f"None of its pages could be read, {_numbers(numbers)} for this reason: {note}")
     for note, numbers in _failures(pages).items():
         return TransientPdfError(f"It has no usable text layer, and OCR failed on {_numbers(numbers)}: {note}")
     if by_reading.get(Reading.OFF):
@@ -71,11 +77,11 @@ def _refusal(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> Pdf
     return PdfError(f"It holds no text: {_pages(len(pages), 'is empty', 'are empty')}.")
 
 
-def _failures(pages: Sequence[PageText]) -> dict[str, list[int]]:
-    """Pages by the reason why OCR failed on them."""
+def _failures(pages: Sequence[PageText], reading: Reading = Reading.FAILED) -> dict[str, list[int]]:
+    """Pages by the reason why OCR failed on them, or why they were lost."""
     found: dict[str, list[int]] = {}
     for page in pages:
-        if page.facts.reading == Reading.FAILED:
+        if page.facts.reading == reading:
             found.setdefault(" ".join(page.facts.notes), []).append(page.number)
     return found
 
