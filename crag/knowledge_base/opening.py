@@ -15,9 +15,10 @@ from pydantic import SecretStr
 from crag.errors import LockedPdfError, PdfError
 from crag.knowledge_base.file_kinds import not_a_pdf
 
-_PLEASE_WAIT = re.compile(r"please wait.{0,40}if this message is not eventually replaced", re.IGNORECASE | re.DOTALL)
 _LINEARIZED = re.compile(rb"/Linearized\b[^>]{0,200}?/N\s+(\d{1,7})\b")
 _SHOWN_NAMES = 5
+
+DYNAMIC_FORM = "It is a dynamic (XFA) form that shows its text only in Adobe Reader: print it to PDF there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def read_head(path: Path, password: SecretStr | None = None, outline: bool = Tru
         pages = _page_count(document)
         if pages == 0:
             raise PdfError("It is damaged or cut off, no page could be recovered: fetch or export the file again.")
-        _refuse_dynamic_form(document, pages)
+        _refuse_dynamic_form(document)
         repaired = bool(document.is_repaired) or document.name == _REBUILT
         notes = [*_missing(path, pages, repaired), *_forbidden(document)]
         return PdfHead(pages, _outline(document) if outline else [], repaired, notes, _inside(document))
@@ -123,16 +124,23 @@ _REBUILT = "rebuilt"
 
 def _salvaged(document: Any) -> Any:
     """The document itself, or where its page tree leads to no page, a copy whose tree names every page object left."""
+    if _has_a_page(document):
+        return document
     try:
-        if document.page_count:
-            return document
         rebuilt = _rebuilt(document)
     except Exception:  # whatever else is broken in it: nothing is gained, and nothing lost
         return document
-    if rebuilt is None:
+    if rebuilt is None or not _has_a_page(rebuilt):
         return document
     document.close()
     return rebuilt
+
+
+def _has_a_page(document: Any) -> bool:
+    try:
+        return bool(document.page_count) and document[0] is not None
+    except Exception:  # the list of pages is damaged
+        return False
 
 
 def _rebuilt(document: Any) -> Any | None:
@@ -181,16 +189,9 @@ def _beginning(path: Path) -> bytes:
 # --- what is no ordinary document -------------------------------------------------------------------------------
 
 
-def _refuse_dynamic_form(document: Any, pages: int) -> None:
-    if pages > 2:
-        return
-    try:
-        text = document[0].get_text()
-    except Exception:
-        return  # the page itself will say what is wrong with it
-    rendered_by_reader = _key(document, document.pdf_catalog(), "NeedsRendering") == "true"
-    if _PLEASE_WAIT.search(text) or rendered_by_reader:
-        raise PdfError("It is a dynamic (XFA) form that shows its text only in Adobe Reader: print it to PDF there.")
+def _refuse_dynamic_form(document: Any) -> None:
+    if _key(document, document.pdf_catalog(), "NeedsRendering") == "true":
+        raise PdfError(DYNAMIC_FORM)
 
 
 def _outline(document: Any) -> list[tuple[int, str, int]]:

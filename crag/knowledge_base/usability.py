@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from crag.errors import PdfError
 from crag.knowledge_base.health import DOUBTFUL, EMPTY, Reading
-from crag.knowledge_base.opening import PdfHead
+from crag.knowledge_base.opening import DYNAMIC_FORM, PdfHead
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.workers import TransientPdfError
 
 _UNREAD = (Reading.NOTHING, Reading.FOREIGN, Reading.FAILED, Reading.OFF, Reading.LOST)
+_PLEASE_WAIT = re.compile(r"please wait.{0,40}if this message is not eventually replaced", re.IGNORECASE | re.DOTALL)
 _SCRIPTS = "it reads Latin letters, Chinese and Japanese"
 
 
@@ -21,11 +23,14 @@ def verdict(pages: Sequence[PageText], passages: int, head: PdfHead) -> list[str
     for page in pages:
         by_health.setdefault(page.health, []).append(page.number)
         by_reading.setdefault(page.facts.reading, []).append(page.number)
+    if len(pages) <= 2 and pages and _PLEASE_WAIT.search(pages[0].text):
+        raise PdfError(DYNAMIC_FORM)
     little = sum(char.isalnum() for page in pages for char in page.text) < 20
     unread = [page for page in pages if page.facts.reading in _UNREAD]
     if not passages or (little and unread):
         refusal = _refusal(pages, by_reading)
-        raise type(refusal)(f"{refusal} {head.inside}".rstrip())
+        damaged = "The file is damaged: fetch or export it again." if head.repaired else ""
+        raise type(refusal)(" ".join(filter(None, (str(refusal), damaged, head.inside))))
     warnings = [*head.notes, *([head.inside] if head.inside else []), *_of_reading(pages, by_reading)]
     if empty := [n for n in by_health.get(EMPTY, []) if n not in {page.number for page in unread}]:
         warnings.append(f"No text on {_numbers(empty)}.")

@@ -143,7 +143,7 @@ class Workers:
         password: SecretStr | None,
         patience: Patience,
     ) -> list[RawPage]:
-        """At least one page from `start` on; where they fail together they are read singly, up to the one at fault."""
+        """At least one page from `start` on; where they fail together they are read singly."""
         begun = time.monotonic()
         pages: list[RawPage] = []
         try:
@@ -159,7 +159,8 @@ class Workers:
                 page, ended = self._read_one(path, number, cancel, password, failed)
                 pages.append(page)
                 patience.note(page, ended)
-                if ended:
+                failed = None
+                if patience.over():
                     break
         patience.spent += time.monotonic() - begun
         return pages
