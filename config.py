@@ -72,7 +72,7 @@ class Settings(BaseSettings):
         "off", description="Whether the page looks for changes in the folder of PDFs, and offers a build."
     )
     parse_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
-        60.0, description="Seconds that reading a slice of a PDF (8 pages) may take before the file is given up."
+        20.0, description="Seconds that reading a page of a PDF may take before the page is left out."
     )
     ocr: Literal["off", "auto", "force"] = Field(
         "auto", description="Pages read from their pictures: none, those without usable text, or all."

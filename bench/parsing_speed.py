@@ -124,7 +124,7 @@ def compare(files: Sequence[Path], python: Path, rounds: int) -> None:
         return Read(*json.loads(line))
 
     found: dict[str, list[Read]] = {"CRAG": [], "CRAG in its worker process": [], "LangChain": []}
-    with Workers(load_settings().parse_timeout) as workers:
+    with Workers(load_settings().parse_timeout, load_settings().cache_dir / "ocr") as workers:
         reads = (ours, lambda path: in_worker(workers, path), theirs)
         for read in reads:
             read(files[0])  # starts processes and loads libraries

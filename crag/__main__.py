@@ -70,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     building.add_argument("--publish-staged", action="store_true", help="only publish what a cancelled build finished")
     building.add_argument("--read-again", metavar="FILE", help="read this one file again and leave all others")
     building.add_argument("--ocr", choices=("auto", "off", "force"), help="with --read-again: how, from now on")
+    building.add_argument(
+        "--password", action="append", default=[], metavar="FILE", help="ask for the password of this file"
+    )
+    building.add_argument("--password-stdin", metavar="FILE", help="take its password from standard input")
     building.set_defaults(run=build)
 
     listing = commands.add_parser("files", help="list the indexed files, and the size of the index")

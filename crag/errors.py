@@ -15,6 +15,7 @@ CragError
 ├── PageImageError        the image of a page cannot be shown
 ├── HistoryError          what people corrected, or a calibration, cannot be read or kept
 └── PdfError              one file cannot be read; it never stops the others
+    └── LockedPdfError    it needs a password, or another one
 """
 
 from typing import ClassVar
@@ -93,3 +94,7 @@ class HistoryError(CragError):
 
 class PdfError(CragError):
     """One PDF cannot be read; the text is the reason shown in the file's row."""
+
+
+class LockedPdfError(PdfError):
+    """One PDF needs a password, or another one than it was given."""

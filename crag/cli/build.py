@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import getpass
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
@@ -13,6 +15,7 @@ from config import Settings
 from crag.cli.console import DONE, INTERRUPTED, errors, opened, printable, progress
 from crag.errors import ConfigurationError
 from crag.events import BuildEvent, BuildFinished, BuildStarted, FileFinished, FileProgress, FileState
+from crag.knowledge_base.base import KnowledgeBase
 
 
 def build(options: argparse.Namespace, settings: Settings) -> int:
@@ -20,6 +23,7 @@ def build(options: argparse.Namespace, settings: Settings) -> int:
     with opened(settings) as house:
         if options.publish_staged:
             return _built(house.knowledge_base.publish_staged())
+        _take_passwords(options, house.knowledge_base)
         cancel = threading.Event()
         if options.read_again:
             again = house.knowledge_base.read_again(options.read_again, options.ocr, cancel)
@@ -27,6 +31,14 @@ def build(options: argparse.Namespace, settings: Settings) -> int:
         if options.ocr:
             raise ConfigurationError("--ocr belongs to --read-again FILE: name the file that it is for.")
         return _follow_build(house.knowledge_base.build(cancel), cancel)
+
+
+def _take_passwords(options: argparse.Namespace, base: KnowledgeBase) -> None:
+    """Asks on the terminal without echo, or takes a line of standard input: arguments can be seen by others."""
+    for path in options.password:
+        base.set_password(path, getpass.getpass(f"Password of {printable(path)}: "))
+    if options.password_stdin:
+        base.set_password(options.password_stdin, sys.stdin.readline().rstrip("\r\n"))
 
 
 def _follow_build(events: Iterator[BuildEvent], cancel: threading.Event) -> int:

@@ -159,7 +159,8 @@ class ReadAhead:
         told: dict[str, Any] = {"sha256": sha256, "mtime_ns": mtime_ns, "order": order}
         before, known = 0, False
         try:
-            steps = workers.read(entry.real, sha256, order.key, self._stop, order.ocr)
+            password = self._plan.passwords.get(sha256)
+            steps = workers.read(entry.real, sha256, order.key, self._stop, order.ocr, password)
             while True:
                 try:
                     done, total = next(steps)
@@ -173,7 +174,7 @@ class ReadAhead:
                 before = done
                 coming.messages.put((done, total, done / max(time.monotonic() - begun, 0.001)))
             _refuse_if_changed(entry)
-            warnings = verdict(pages, len(passages), head.repaired)
+            warnings = verdict(pages, len(passages), head)
         except PdfError as error:
             if not known:
                 self._pace.passed_over(entry.size)

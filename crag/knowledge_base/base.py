@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from crag.embedding.base import Embedder
 from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
@@ -23,6 +24,7 @@ from crag.knowledge_base.generation import generation_folder, snapshots_lock
 from crag.knowledge_base.health import OcrMode
 from crag.knowledge_base.locks import build_lock, hold
 from crag.knowledge_base.pages import Pages
+from crag.knowledge_base.plan import tried_again
 from crag.knowledge_base.publishing import read_state
 from crag.knowledge_base.records import State, Target
 from crag.knowledge_base.scan import Entry, Hasher, compare, differs, scan
@@ -63,7 +65,7 @@ class KnowledgeBase:
         ocr_cache: Path | None = None,
         notice: str | None = None,
     ) -> None:
-        """`parse_timeout` is in seconds, for each slice of 8 pages; `notice` tells why the engine is not the usual.
+        """`parse_timeout` is in seconds, for each page; `notice` tells why the engine is not the usual.
 
         `ocr` holds for files without an option of their own; `ocr_cache` is where what it read is kept (in `chroma_dir`
         unless given).
@@ -79,6 +81,7 @@ class KnowledgeBase:
         self._hasher = Hasher()
         self._lock = threading.RLock()
         self._stores: dict[int, _Open] = {}
+        self._passwords: dict[str, SecretStr] = {}
         self.pages = Pages(self._files_dir, self._catalog, self._hasher, self.password_of)
         """What was read of each file, to look at."""
 
@@ -87,7 +90,8 @@ class KnowledgeBase:
     def changes(self) -> list[FileChange]:
         """What a rebuild would do with each path, sorted; reads only what is new or touched."""
         entries = scan(self._files_dir).entries
-        known, options = self._catalog.files(), self._catalog.options()
+        known = tried_again(self._catalog.files(), self._catalog.rows(), self._passwords)
+        options = self._catalog.options()
         self._hasher.remember(known)
         found = compare(entries, known, self._hasher, index_fingerprint(self._embedder), options, self._ocr)
         return sorted(found, key=lambda change: change.path)
@@ -102,7 +106,23 @@ class KnowledgeBase:
 
     def password_of(self, path: str) -> str | None:
         """The password that this process was given for a path."""
-        return None
+        with self._lock:
+            password = self._passwords.get(path)
+        return None if password is None else password.get_secret_value()
+
+    def set_password(self, path: str, password: str | None) -> None:
+        """The password of a file for builds and page images of this process; kept in memory only. None forgets it.
+
+        What was indexed with it stays so: unchanged bytes are not read again. Raises KnowledgeBaseError for a path that
+        is not in the folder.
+        """
+        if password and self._entry(path) is None:
+            raise KnowledgeBaseError(f"There is no file {path}{near(path, list(self._catalog.files()))}.")
+        with self._lock:
+            if password:
+                self._passwords[path] = SecretStr(password)
+            else:
+                self._passwords.pop(path, None)
 
     def staged(self) -> int:
         """Finished files of an unfinished build that could be published now."""
@@ -213,11 +233,12 @@ class KnowledgeBase:
             self._embedder,
             self._hasher,
             self._parse_timeout,
+            self._ocr,
             self._ocr_cache,
             self._writable,
             self._published,
             cancel,
-            self._ocr,
+            dict(self._passwords),
         )
 
     # --- asking -------------------------------------------------------------------------------------------------

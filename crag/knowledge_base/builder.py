@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from pydantic import SecretStr
 
 from crag.embedding.base import Embedder
 from crag.events import (
@@ -32,7 +33,7 @@ from crag.knowledge_base.ocr import OCR_VERSION
 from crag.knowledge_base.pace import Pace
 from crag.knowledge_base.passage_vectors import batches, vectors_of
 from crag.knowledge_base.pdf_loader import PARSER_VERSION
-from crag.knowledge_base.plan import Order, Plan, wanted
+from crag.knowledge_base.plan import Order, Plan, tried_again, wanted
 from crag.knowledge_base.records import Reading, State, Target
 from crag.knowledge_base.scan import CancelledScanError, Entry, Hasher, compare, scan
 from crag.knowledge_base.telling import Place, progress, row_of, told_of
@@ -55,11 +56,13 @@ class Builder:
     embedder: Embedder
     hasher: Hasher
     parse_timeout: float
+    ocr: OcrMode
     ocr_cache: Path
     store: Callable[[int, bool], VectorStore]
     published: Callable[[State], None]
     cancel: threading.Event
-    ocr: OcrMode = "auto"
+    passwords: Mapping[str, SecretStr] = field(default_factory=dict)
+    """By path."""
     sessions: ExitStack = field(default_factory=ExitStack)
     started: float = field(default_factory=time.monotonic)
 
@@ -79,7 +82,7 @@ class Builder:
         """
         state = self.catalog.state()
         entries = scan(self.files_dir).entries
-        known = self.catalog.files()
+        known = tried_again(self.catalog.files(), self.catalog.rows(), self.passwords)
         self.hasher.remember(known)
         options = self.catalog.options()
         changes = list(compare(entries, known, self.hasher, self.fingerprint, options, self.ocr))
@@ -150,7 +153,9 @@ class Builder:
         ocr = wanted(options, pairs)
         held = self.catalog.held(self.fingerprint)
         self._settled = set(self.catalog.targets()) if not self.catalog.staged() else set()
-        return Plan(self.fingerprint, held, ocr, self.ocr, asked)
+        locked = [entry for entry in entries if entry.error is None and entry.path in self.passwords]
+        passwords = {sha256: self.passwords[entry.path] for entry in locked if (sha256 := self._sha256(entry))}
+        return Plan(self.fingerprint, held, ocr, self.ocr, asked, passwords)
 
     def _sha256(self, entry: Entry) -> str | None:
         try:

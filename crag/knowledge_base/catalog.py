@@ -108,7 +108,14 @@ class Catalog:
         order = sa.case({LIVE: 0, STAGED: 1}, value=content.c.status, else_=2)
         with self.engine.connect() as connection:
             return [
-                Held(row.id, row.sha256, row.options, row.revision, row.status != DEAD and not row.transient)
+                Held(
+                    row.id,
+                    row.sha256,
+                    row.options,
+                    row.revision,
+                    row.status != DEAD and not row.transient,
+                    row.error is not None,
+                )
                 for row in connection.execute(query.order_by(order))
             ]
 

@@ -58,6 +58,8 @@ class Reading(StrEnum):
     FAILED = "failed"
     OFF = "off"
     """It would have been needed."""
+    LOST = "lost"
+    """The page itself could not be read, neither its text nor its picture."""
 
 
 def health_of(page: RawPage) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import SecretStr
 
 from crag.knowledge_base import pdf_loader, recognition
 from crag.knowledge_base.health import DOUBTFUL, HEALTHY, Need, Reading, garble_of, health_of, is_better
@@ -47,13 +48,13 @@ _FAINT = 140
 _log = logging.getLogger(__name__)
 
 
-def read_by_ocr(path: Path, page: RawPage, need: Need, folder: Path) -> RawPage:
+def read_by_ocr(path: Path, page: RawPage, need: Need, folder: Path, password: SecretStr | None = None) -> RawPage:
     """The page with what its picture shows; `reading` tells what came of it. `folder` keeps what was read.
 
     The text layer stays where the picture gives nothing better. Raises PdfError where the page cannot be drawn or OCR
     is not installed.
     """
-    picture = pdf_loader.read_picture(path, page.number, _LONGEST, _FINEST)
+    picture = pdf_loader.read_picture(path, page.number, _LONGEST, _FINEST, password)
     pixels = picture.pixels
     if int(pixels.max()) - int(pixels.min()) < _CONTRAST:
         return replace(page, reading=Reading.BLANK)
@@ -61,7 +62,7 @@ def read_by_ocr(path: Path, page: RawPage, need: Need, folder: Path) -> RawPage:
     if need == Need.MIXED and not _is_paper(pixels):
         return page
     pixels = _prepared(_painted_over(pixels, _displayed(page, kept, picture)))
-    lines = _recognised(path, page.number, pixels, picture.zoom, _cache(folder))
+    lines = _recognised(path, page.number, pixels, picture.zoom, _cache(folder), password)
     sure = [line for line in lines if line.score >= _NOISE and any(char.isalnum() for char in line.text)]
     confidence = recognition.confidence(lines)
     if not sure or confidence < _FOREIGN:
@@ -85,7 +86,9 @@ def _cache(folder: Path) -> OcrCache:
     return found
 
 
-def _recognised(path: Path, number: int, pixels: recognition.Picture, zoom: float, kept: OcrCache) -> list[OcrLine]:
+def _recognised(
+    path: Path, number: int, pixels: recognition.Picture, zoom: float, kept: OcrCache, password: SecretStr | None
+) -> list[OcrLine]:
     key = kept.key(pixels)
     lines = kept.get(key)
     if lines is None:
@@ -93,7 +96,7 @@ def _recognised(path: Path, number: int, pixels: recognition.Picture, zoom: floa
         heights = [float(np.linalg.norm(line.quad[3] - line.quad[0])) for line in lines]
         if lines and (usual := float(np.median(heights))) < _SMALL:
             factor = min(_FINER, 1.5 * _SMALL / usual)
-            finer = pdf_loader.read_picture(path, number, round(_LONGEST * factor), zoom * factor)
+            finer = pdf_loader.read_picture(path, number, round(_LONGEST * factor), zoom * factor, password)
             lines = recognition.read_again(lines, _prepared(finer.pixels), finer.zoom / zoom)
         kept.put(key, lines)
     return lines

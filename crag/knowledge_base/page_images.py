@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pebble
+from pydantic import SecretStr
 
-from crag.errors import PageImageError
+from crag.errors import LockedPdfError, PageImageError
 from crag.knowledge_base.evidence import Look, Mark
+from crag.knowledge_base.opening import open_document
 from crag.knowledge_base.pdf_loader import initialise_worker
 from crag.knowledge_base.workers import WorkerContext
 
@@ -178,16 +180,10 @@ def draw_thumbnails(path: Path, numbers: Sequence[int], width: int, password: st
 def _document(path: Path, password: str | None) -> Iterator[Any]:
     """The opened file; whatever MuPDF raises meanwhile (its errors have no common base) becomes a PageImageError."""
     try:
-        if str(path).isprintable():
-            document = _mupdf().open(str(path), filetype="pdf")
-        else:  # MuPDF wants names in UTF-8; on Linux a name may be any bytes
-            document = _mupdf().open(stream=path.read_bytes(), filetype="pdf")
-        with document:
-            if not document.is_pdf:
-                raise PageImageError("broken")
-            if document.needs_pass and not (password and document.authenticate(password)):
-                raise PageImageError("locked")
+        with open_document(path, SecretStr(password) if password else None) as document:
             yield document
+    except LockedPdfError as error:
+        raise PageImageError("locked") from error
     except PageImageError:
         raise
     except Exception as error:

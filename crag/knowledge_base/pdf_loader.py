@@ -5,19 +5,24 @@ The seam for other readers (layout, tables, OCR): whatever yields `RawPage` in r
 
 from __future__ import annotations
 
-import importlib
+import math
 import os
 import re
 import sys
-from dataclasses import dataclass
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import SecretStr
 
 from crag.errors import PdfError
 from crag.knowledge_base.form_fields import with_fields
+from crag.knowledge_base.opening import PdfHead as PdfHead
+from crag.knowledge_base.opening import brief, mupdf, open_document
+from crag.knowledge_base.opening import read_head as read_head
 from crag.knowledge_base.raw_page import RawLine as RawLine
 from crag.knowledge_base.raw_page import RawPage as RawPage
 from crag.knowledge_base.right_to_left import is_right_to_left, logical_words
@@ -28,7 +33,7 @@ PARSER_VERSION = "layout-1"
 """Part of the index fingerprint: raise it whenever the same PDF would give other pages."""
 
 SLICE = 8
-"""Pages read by one task; the time limit applies to each."""
+"""Pages read by one task at most."""
 
 _MEMORY_LIMIT = 4 << 30
 _LITTLE_TEXT = 20
@@ -36,7 +41,6 @@ _DRAWN = 16 | 32 | 64
 """Of `char_flags`: filled, stroked, used as a clip."""
 _GLYPH_NUMBERS = 128 | 256
 """Of `char_flags`: the character is the number of its CID or glyph."""
-_PLEASE_WAIT = re.compile(r"please wait.{0,40}if this message is not eventually replaced", re.IGNORECASE | re.DOTALL)
 
 
 class Picture(NamedTuple):
@@ -50,24 +54,10 @@ class Picture(NamedTuple):
     """a, b, c, d, e, f: points of the displayed page (x, y) stand at (ax + cy + e, bx + dy + f) of the unrotated."""
 
 
-@dataclass(frozen=True, slots=True)
-class PdfHead:
-    """What is known after opening: number of pages, outline (page, title, level), whether the file was repaired."""
-
-    pages: int
-    outline: list[tuple[int, str, int]]
-    repaired: bool
-
-
-def _mupdf() -> Any:
-    """PyMuPDF, loaded on first use (0.6 s); its own annotations are partial, hence Any."""
-    return importlib.import_module("pymupdf")
-
-
 def initialise_worker() -> None:
     """Quiet MuPDF, and a memory limit, so that a decompression bomb ends its own process only."""
     sys.modules["pymupdf.layout"] = None  # type: ignore[assignment] # not used, and it costs 0.7 s and 55 MB
-    pymupdf = _mupdf()
+    pymupdf = mupdf()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     if sys.platform == "linux":
@@ -77,39 +67,43 @@ def initialise_worker() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT, _MEMORY_LIMIT))
 
 
-def read_head(path: Path) -> PdfHead:
-    """Opens the file and counts its pages. Raises PdfError with the reason why it cannot be indexed."""
-    document = _open(path)
+def read_pages(
+    path: Path, start: int, stop: int, password: SecretStr | None = None, seconds: float = math.inf
+) -> list[RawPage]:
+    """Pages `[start, stop)`, counted from 0, of which there are at least so many; fewer, but one, where these took
+    more than `seconds`. A page that MuPDF cannot read comes back empty, and says why. Raises PdfError."""
+    document, begun = open_document(path, password), time.monotonic()
     try:
-        try:
-            pages = document.page_count
-            outline = document.get_toc() if pages else []
-        except Exception as error:
-            raise PdfError(
-                f"Its list of pages is damaged ({_brief(error)}): export or print it to PDF again."
-            ) from None
-        if pages == 0:
-            raise PdfError("It is damaged or cut off, no page could be recovered: fetch or export the file again.")
-        entries = [(page, title, level) for level, title, page in outline if page >= 1]
-        _refuse_dynamic_form(document)
-        return PdfHead(pages, entries, bool(document.is_repaired))
+        pages: list[RawPage] = []
+        while start + len(pages) < stop and (not pages or time.monotonic() - begun < seconds):
+            pages.append(_read_page(document, start + len(pages)))
+        return pages
     finally:
         document.close()
 
 
-def read_pages(path: Path, start: int, stop: int) -> list[RawPage]:
-    """Pages `[start, stop)`, counted from 0. A page that MuPDF cannot read comes back empty. Raises PdfError."""
-    document = _open(path)
+def lost_page(number: int, failure: str) -> RawPage:
+    """A page of which nothing is known but why, as a sentence."""
+    return RawPage(number, 0.0, 0.0, 0, [], np.zeros((0, 4), np.float32), [], 0.0, reading="lost", failure=failure)
+
+
+def read_shape(path: Path, number: int, password: SecretStr | None = None) -> RawPage:
+    """Page `number` (1-based) with its size and nothing on it. Raises PdfError."""
+    document = open_document(path, password)
     try:
-        return [_read_page(document, number) for number in range(start, min(stop, document.page_count))]
+        page = document[number - 1]
+        size, rotation = page.cropbox, page.rotation
+        return replace(lost_page(number, ""), width=size.width, height=size.height, rotation=rotation, reading="")
+    except Exception as error:
+        raise PdfError(f"Page {number} is damaged ({brief(error)}): fetch or export the file again.") from None
     finally:
         document.close()
 
 
-def read_picture(path: Path, number: int, longest: int, most: float) -> Picture:
+def read_picture(path: Path, number: int, longest: int, most: float, password: SecretStr | None = None) -> Picture:
     """Page `number` (1-based) with a longer side of `longest` pixels, at most `most` per point. Raises PdfError."""
-    pymupdf = _mupdf()
-    document = _open(path)
+    pymupdf = mupdf()
+    document = open_document(path, password)
     try:
         page = document[number - 1]
         zoom = min(longest / max(page.rect.width, page.rect.height, 1.0), most)
@@ -119,42 +113,13 @@ def read_picture(path: Path, number: int, longest: int, most: float) -> Picture:
     except MemoryError:
         raise PdfError(f"Page {number} needs more memory than allowed: split or re-export the file.") from None
     except Exception as error:
-        raise PdfError(f"Page {number} cannot be drawn ({_brief(error)}): print the file to PDF again.") from None
+        raise PdfError(f"Page {number} cannot be drawn ({brief(error)}): print the file to PDF again.") from None
     finally:
         document.close()
 
 
-def _open(path: Path) -> Any:
-    pymupdf = _mupdf()
-    try:
-        if str(path).isprintable():
-            document = pymupdf.open(str(path), filetype="pdf")
-        else:  # MuPDF wants names in UTF-8; on Linux a name may be any bytes
-            document = pymupdf.open(stream=path.read_bytes(), filetype="pdf")
-    except pymupdf.EmptyFileError:
-        raise PdfError("The file is empty (0 bytes): copy or download it again.") from None
-    except Exception:
-        raise PdfError("It is not a PDF, or damaged beyond repair: export or download it again as PDF.") from None
-    if not document.is_pdf:
-        document.close()
-        raise PdfError("It is not a PDF although its name says so: export it as PDF.")
-    if document.needs_pass:
-        document.close()
-        raise PdfError("It is protected by a password: remove the password (print it to PDF) and add it again.")
-    return document
-
-
-def _refuse_dynamic_form(document: Any) -> None:
-    try:
-        text = document[0].get_text() if document.page_count <= 2 else ""
-    except Exception:
-        return  # the page itself will say what is wrong with it
-    if _PLEASE_WAIT.search(text):
-        raise PdfError("It is a dynamic (XFA) form that shows its text only in Adobe Reader: print it to PDF there.")
-
-
 def _read_page(document: Any, index: int) -> RawPage:
-    pymupdf = _mupdf()
+    pymupdf = mupdf()
     try:
         page = document[index]
         textpage = page.get_textpage(flags=pymupdf.TEXTFLAGS_WORDS)
@@ -163,9 +128,9 @@ def _read_page(document: Any, index: int) -> RawPage:
         if is_right_to_left("".join(word[4] for word in words)):
             words = logical_words(words, page.get_text("rawdict", textpage=textpage)["blocks"])
     except MemoryError:
-        raise PdfError(f"Page {index + 1} needs more memory than allowed: split or re-export the file.") from None
-    except Exception:  # MuPDF's errors have no common base; one bad page must not cost the others
-        return RawPage(index + 1, 0.0, 0.0, 0, [], np.zeros((0, 4), np.float32), [], 0.0)
+        return lost_page(index + 1, "It needs more memory than allowed: split or re-export the file.")
+    except Exception as error:  # MuPDF's errors have no common base; one bad page must not cost the others
+        return lost_page(index + 1, f"It is damaged ({brief(error)}): fetch or export the file again.")
     styles = {
         (number, place): (*_style(line["spans"]), _is_unmapped(line["spans"]), line["dir"])
         for number, block in enumerate(blocks)
@@ -230,14 +195,10 @@ def _hidden(blocks: list[dict[str, Any]]) -> float:
 
 
 def _images(page: Any) -> float:
-    pymupdf = _mupdf()
+    pymupdf = mupdf()
     area = abs(page.rect) or 1.0
     try:
         covered = sum(abs(pymupdf.Rect(info["bbox"]) & page.rect) for info in page.get_image_info())
     except Exception:
         return 0.0
     return float(min(1.0, covered / area))
-
-
-def _brief(error: Exception) -> str:
-    return " ".join(str(error).split())[:80]

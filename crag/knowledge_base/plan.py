@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from pydantic import SecretStr
+
+from crag.events import FileRow
 from crag.knowledge_base.health import OcrMode
-from crag.knowledge_base.records import Held
+from crag.knowledge_base.records import Held, Known
 
 _STRENGTH: tuple[OcrMode, ...] = ("auto", "off", "force")
 
@@ -40,6 +43,14 @@ def wanted(options: Mapping[str, OcrMode], contents: Iterable[tuple[str, str]]) 
     return found
 
 
+def tried_again(
+    known: Mapping[str, Known], rows: Iterable[FileRow], passwords: Mapping[str, SecretStr]
+) -> dict[str, Known]:
+    """`known`, in which files that failed and for which there is a password now are to be read again."""
+    failed = {row.path for row in rows if row.error is not None and row.path in passwords}
+    return {path: replace(one, retry=True) if path in failed else one for path, one in known.items()}
+
+
 @dataclass
 class Plan:
     """What one build knows of contents. `ocr` tells how some are read, `usual` how all others; `again` names those that
@@ -50,6 +61,8 @@ class Plan:
     ocr: Mapping[str, OcrMode]
     usual: OcrMode = "auto"
     again: frozenset[str] = frozenset()
+    passwords: Mapping[str, SecretStr] = field(default_factory=dict)
+    """By sha256. A content that could be read without needs none: only failed ones are tried again for theirs."""
     ordered: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -65,7 +78,8 @@ class Plan:
         options, known = options_text(ocr), self._by_content.get(sha256, [])
         if sha256 not in self.again:
             for one in known:
-                if one.usable and one.options == options:
+                tried_again = one.failed and sha256 in self.passwords
+                if one.usable and one.options == options and not tried_again:
                     return one.id
         self.ordered.add(sha256)
         revision = 1 + max((one.revision for one in known), default=-1)

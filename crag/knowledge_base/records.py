@@ -13,8 +13,6 @@ from crag.schema import Passage
 
 Vectors = npt.NDArray[np.float32]
 
-"""Whether pages are read from their picture: those that need it, none, all."""
-
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -65,6 +63,8 @@ class Held:
     revision: int
     usable: bool
     """It need not be read again: neither dead nor failed for a reason that may pass."""
+    failed: bool = False
+    """Nothing of it could be indexed."""
 
 
 @dataclass(frozen=True, slots=True)

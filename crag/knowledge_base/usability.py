@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from crag.errors import PdfError
 from crag.knowledge_base.health import DOUBTFUL, EMPTY, Reading
+from crag.knowledge_base.opening import DYNAMIC_FORM, PdfHead
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.workers import TransientPdfError
 
-_UNREAD = (Reading.NOTHING, Reading.FOREIGN, Reading.FAILED, Reading.OFF)
+_UNREAD = (Reading.NOTHING, Reading.FOREIGN, Reading.FAILED, Reading.OFF, Reading.LOST)
+_PLEASE_WAIT = re.compile(r"please wait.{0,40}if this message is not eventually replaced", re.IGNORECASE | re.DOTALL)
 _SCRIPTS = "it reads Latin letters, Chinese and Japanese"
 
 
-def verdict(pages: Sequence[PageText], passages: int, repaired: bool) -> list[str]:
+def verdict(pages: Sequence[PageText], passages: int, head: PdfHead) -> list[str]:
     """The warnings of a file that can be indexed. Raises PdfError where it holds nothing to index."""
     by_health: dict[str, list[int]] = {}
     by_reading: dict[str, list[int]] = {}
     for page in pages:
         by_health.setdefault(page.health, []).append(page.number)
         by_reading.setdefault(page.facts.reading, []).append(page.number)
+    if len(pages) <= 2 and pages and _PLEASE_WAIT.search(pages[0].text):
+        raise PdfError(DYNAMIC_FORM)
     little = sum(char.isalnum() for page in pages for char in page.text) < 20
     unread = [page for page in pages if page.facts.reading in _UNREAD]
     if not passages or (little and unread):
-        raise _refusal(pages, by_reading)
-    warnings = _of_reading(pages, by_reading)
+        refusal = _refusal(pages, by_reading)
+        damaged = "The file is damaged: fetch or export it again." if head.repaired else ""
+        raise type(refusal)(" ".join(filter(None, (str(refusal), damaged, head.inside))))
+    warnings = [*head.notes, *([head.inside] if head.inside else []), *_of_reading(pages, by_reading)]
     if empty := [n for n in by_health.get(EMPTY, []) if n not in {page.number for page in unread}]:
         warnings.append(f"No text on {_numbers(empty)}.")
     if doubtful := by_health.get(DOUBTFUL):
@@ -32,7 +39,7 @@ def verdict(pages: Sequence[PageText], passages: int, repaired: bool) -> list[st
     if little:
         warnings.append("It holds only a few words of text.")
     warnings += _notes(pages)
-    if repaired:
+    if head.repaired:
         warnings.append("The file is damaged and was repaired while reading: parts may be missing.")
     return warnings
 
@@ -57,6 +64,8 @@ def _of_reading(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> 
         warnings.append(f"OCR could not make out the writing on {_numbers(foreign)} ({_SCRIPTS}): not indexed.")
     if off := by_reading.get(Reading.OFF):
         warnings.append(f"{_numbers(off).capitalize()} {_needs(off)} OCR, which is off: set it to auto and read again.")
+    for note, numbers in _failures(pages, Reading.LOST).items():
+        warnings.append(f"{_numbers(numbers).capitalize()} {_were(numbers)} left out. {note}")
     for note, numbers in _failures(pages).items():
         warnings.append(f"OCR failed on {_numbers(numbers)}: {note}")
     return warnings
@@ -64,6 +73,8 @@ def _of_reading(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> 
 
 def _refusal(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> PdfError:
     """Why nothing of the file can be indexed, and what to do; a failure may pass, so such a file is tried again."""
+    for note, numbers in _failures(pages, Reading.LOST).items():
+        return TransientPdfError(f"None of its pages could be read, {_numbers(numbers)} for this reason: {note}")
     for note, numbers in _failures(pages).items():
         return TransientPdfError(f"It has no usable text layer, and OCR failed on {_numbers(numbers)}: {note}")
     if by_reading.get(Reading.OFF):
@@ -78,12 +89,12 @@ def _refusal(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> Pdf
     return PdfError(f"It holds no text: {_pages(len(pages), 'is empty', 'are empty')}.")
 
 
-def _failures(pages: Sequence[PageText]) -> dict[str, list[int]]:
-    """Pages by the reason why OCR failed on them."""
+def _failures(pages: Sequence[PageText], reading: Reading = Reading.FAILED) -> dict[str, list[int]]:
+    """Pages by the reason why OCR failed on them, or why they were lost."""
     found: dict[str, list[int]] = {}
     for page in pages:
-        if page.facts.reading == Reading.FAILED:
-            found.setdefault(page.facts.notes[-1], []).append(page.number)
+        if page.facts.reading == reading:
+            found.setdefault(page.facts.notes[-1] if page.facts.notes else "", []).append(page.number)
     return found
 
 

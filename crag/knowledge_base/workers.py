@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import time
 import types
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import wait
@@ -16,16 +17,31 @@ from pathlib import Path
 from typing import TypeVar
 
 import pebble
+from pydantic import SecretStr
 
-from crag.errors import KnowledgeBaseError, PdfError
+from crag.errors import KnowledgeBaseError, LockedPdfError, PdfError
 from crag.knowledge_base.chunker import digest
 from crag.knowledge_base.health import Need, OcrMode, Reading, need_of
 from crag.knowledge_base.ocr import TIME_FACTOR, read_by_ocr
 from crag.knowledge_base.page_text import PageText
-from crag.knowledge_base.pdf_loader import SLICE, PdfHead, RawPage, initialise_worker, read_head, read_pages
+from crag.knowledge_base.patience import Patience
+from crag.knowledge_base.pdf_loader import (
+    SLICE,
+    PdfHead,
+    RawPage,
+    initialise_worker,
+    lost_page,
+    read_head,
+    read_pages,
+    read_shape,
+)
 from crag.schema import Passage
 
 R = TypeVar("R")
+
+_SLICE_SECONDS = 2.0
+"""A task begins no further page after these: so its limit is that of one page."""
+_VERY_MANY_WORDS = 20_000
 
 _log = logging.getLogger(__name__)
 _launch = threading.Lock()
@@ -63,7 +79,7 @@ class Workers:
     """A pool that is started with the first file and ended with the build."""
 
     def __init__(self, timeout: float, ocr_cache: Path) -> None:
-        """`timeout` is in seconds, for a slice of pages; `ocr_cache` is a folder for what OCR reads."""
+        """`timeout` is in seconds, for a page; `ocr_cache` is a folder for what OCR reads."""
         self._timeout = timeout
         self._ocr_cache = ocr_cache
         self._pool: pebble.ProcessPool | None = None
@@ -81,47 +97,148 @@ class Workers:
             self._pool = None
 
     def read(
-        self, path: Path, content: str, fingerprint: str, cancel: threading.Event, ocr: OcrMode = "auto"
+        self,
+        path: Path,
+        content: str,
+        fingerprint: str,
+        cancel: threading.Event,
+        ocr: OcrMode = "auto",
+        password: SecretStr | None = None,
     ) -> Generator[tuple[int, int], None, tuple[PdfHead, list[PageText], list[Passage]]]:
         """Reads a whole PDF and cuts it into passages; yields (pages done, pages in all) now and then.
 
         `ocr` tells which pages are read from their pictures: none ("off"), those without usable text, or all ("force").
-        Raises PdfError where the file is to blame, CancelledError.
+        Pages that take too long or crash the reader are left out. Raises PdfError where the file is to blame,
+        LockedPdfError, CancelledError.
         """
-        head = self._call("opening it", 1, cancel, partial(read_head, path))
+        head = self._head(path, cancel, password)
         raw: list[RawPage] = []
+        patience = Patience(head.pages, self._timeout)
         yield 0, head.pages
-        for start in range(0, head.pages, SLICE):
-            stop = min(start + SLICE, head.pages)
-            what = f"reading pages {start + 1}-{stop}" if stop > start + 1 else f"reading page {stop}"
-            some = self._call(what, 1, cancel, partial(read_pages, path, start, stop))
-            raw += yield from self._read_pictures(path, some, head.pages, cancel, ocr)
-            yield stop, head.pages
-        slices = 1 + head.pages // SLICE
-        pages, passages = self._call(
-            "sorting its text", slices, cancel, partial(digest, content, fingerprint, raw, head.outline)
-        )
+        while len(raw) < head.pages and not patience.over():
+            stop = min(len(raw) + SLICE, head.pages)
+            some = self._read_slice(path, len(raw), stop, cancel, password, patience)
+            raw += yield from self._read_pictures(path, some, head.pages, cancel, ocr, password)
+            yield len(raw), head.pages
+        if why := patience.over():
+            gone = f"Reading stopped after page {len(raw)} of {head.pages}: {why}."
+            head = replace(head, notes=[*head.notes, gone])
+        pages, passages = self._digest(content, fingerprint, raw, head, cancel)
         return head, pages, passages
 
+    def _head(self, path: Path, cancel: threading.Event, password: SecretStr | None) -> PdfHead:
+        """A file whose outline is what takes too long is read without it."""
+        try:
+            return self._call("opening it", 1, cancel, partial(read_head, path, password))
+        except TransientPdfError:
+            return self._call("opening it", 1, cancel, partial(read_head, path, password, outline=False))
+
+    def _read_slice(
+        self,
+        path: Path,
+        start: int,
+        stop: int,
+        cancel: threading.Event,
+        password: SecretStr | None,
+        patience: Patience,
+    ) -> list[RawPage]:
+        """At least one page from `start` on; where they fail together they are read singly."""
+        begun = time.monotonic()
+        pages: list[RawPage] = []
+        try:
+            task = partial(read_pages, path, start, stop, password, _SLICE_SECONDS)
+            pages = self._call("reading this page" if stop == start + 1 else "reading pages", 1, cancel, task)
+            for page in pages:
+                patience.note(page, ended=False)
+        except LockedPdfError:
+            raise
+        except PdfError as error:
+            failed = str(error) if stop == start + 1 else None
+            for number in range(start, stop):
+                page, ended = self._read_one(path, number, cancel, password, failed)
+                pages.append(page)
+                patience.note(page, ended)
+                failed = None
+                if patience.over():
+                    break
+        patience.spent += time.monotonic() - begun
+        return pages
+
+    def _read_one(
+        self, path: Path, number: int, cancel: threading.Event, password: SecretStr | None, failed: str | None
+    ) -> tuple[RawPage, bool]:
+        """A page, and whether it ended the reader, for which `failed` is the reason if that is known already."""
+        try:
+            if failed is None:
+                task = partial(read_pages, path, number, number + 1, password)
+                return self._call("reading this page", 1, cancel, task)[0], False
+        except PdfError as error:
+            failed = str(error)
+        _log.warning("page %d left out: %s", number + 1, failed)
+        return lost_page(number + 1, failed), True
+
+    def _digest(
+        self, content: str, fingerprint: str, raw: list[RawPage], head: PdfHead, cancel: threading.Event
+    ) -> tuple[list[PageText], list[Passage]]:
+        """Pages and passages; where this fails, the page with the most words is left out if they are very many."""
+        slices = 1 + len(raw) // SLICE
+        while True:
+            try:
+                task = partial(digest, content, fingerprint, raw, head.outline)
+                return self._call("sorting its text", slices, cancel, task)
+            except PdfError:
+                largest = max(raw, key=lambda page: len(page.words))
+                if len(largest.words) < _VERY_MANY_WORDS:
+                    raise
+                why = f"Its {len(largest.words)} words are more than can be sorted: split the page."
+                raw[largest.number - 1] = replace(
+                    lost_page(largest.number, why), width=largest.width, height=largest.height
+                )
+
     def _read_pictures(
-        self, path: Path, pages: Sequence[RawPage], total: int, cancel: threading.Event, mode: OcrMode
+        self,
+        path: Path,
+        pages: Sequence[RawPage],
+        total: int,
+        cancel: threading.Event,
+        mode: OcrMode,
+        password: SecretStr | None,
     ) -> Generator[tuple[int, int], None, list[RawPage]]:
         """The pages, those that need it read by OCR, each as a task of its own: a page that fails stays as it was."""
         done = []
         for page in pages:
-            need = need_of(page, mode)
-            if need is not None:
+            if page.reading == Reading.LOST:
+                if mode != "off":
+                    yield page.number - 1, total
+                    page = self._drawn_at_least(path, page, cancel, password)
+            elif need := need_of(page, mode):
                 yield page.number - 1, total
-                page = self._read_picture(path, page, need, cancel)
+                page = self._read_picture(path, page, need, cancel, password, TIME_FACTOR)
             elif mode == "off" and need_of(page, "auto") in (Need.WHOLE, Need.FILL):
                 page = replace(page, reading=Reading.OFF)
             done.append(page)
         return done
 
-    def _read_picture(self, path: Path, page: RawPage, need: Need, cancel: threading.Event) -> RawPage:
+    def _drawn_at_least(
+        self, path: Path, page: RawPage, cancel: threading.Event, password: SecretStr | None
+    ) -> RawPage:
+        """A page whose text cannot be read can often be drawn: then OCR reads it."""
+        try:
+            shape = self._call("measuring this page", 1, cancel, partial(read_shape, path, page.number, password))
+        except PdfError:
+            return page
+        found = self._read_picture(path, shape, Need.WHOLE, cancel, password, 1)
+        if found.reading in (Reading.READ, Reading.UNSURE):
+            return found
+        return replace(shape, reading=Reading.LOST, failure=page.failure)
+
+    def _read_picture(
+        self, path: Path, page: RawPage, need: Need, cancel: threading.Event, password: SecretStr | None, limits: int
+    ) -> RawPage:
         what = f"reading the picture of page {page.number}"
         try:
-            return self._call(what, TIME_FACTOR, cancel, partial(read_by_ocr, path, page, need, self._ocr_cache))
+            task = partial(read_by_ocr, path, page, need, self._ocr_cache, password)
+            return self._call(what, limits, cancel, task)
         except PdfError as error:
             _log.warning("OCR: %s", error)
             return replace(page, reading=Reading.FAILED, failure=str(error))

@@ -175,9 +175,11 @@ def test_how_a_file_is_read_is_remembered_and_shared_by_equal_files(
     asked: list[tuple[str, str]] = []
     original = Workers.read
 
-    def noted(self: Workers, path: Path, content: str, key: str, cancel: object, ocr: str = "auto") -> object:
+    def noted(
+        self: Workers, path: Path, content: str, key: str, cancel: object, ocr: str = "auto", *rest: object
+    ) -> object:
         asked.append((path.name, ocr))
-        return original(self, path, content, key, cancel, ocr)  # type: ignore[arg-type]
+        return original(self, path, content, key, cancel, ocr, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Workers, "read", noted)
     shutil.copy(write("a.pdf", "Text of the file."), files / "twin.pdf")
