@@ -84,3 +84,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
             if a < b:
                 ranges.append((a, b))
     return ranges
+
+
+def counted(n: int, noun: str) -> str:
+    """ "1 question", "2 questions"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -227,9 +227,9 @@ def test_single_files_are_listed_read_again_asked_and_deleted(tmp_path: Path) ->
     assert shell.run("build").returncode == 0
     again = shell.run("build", "--read-again", "care.pdf", "--ocr", "off")
     assert again.returncode == 0, again.stderr
-    assert "care.pdf: 1 pages" in again.stderr
+    assert "care.pdf: 1 page" in again.stderr
     listed = shell.run("files")
-    assert "care.pdf: 1 pages, 1 passages, OCR off" in listed.stdout
+    assert "care.pdf: 1 page, 1 passage, OCR off" in listed.stdout
     assert "2 files indexed, 0 not, 2 passages; the index takes" in listed.stdout
     asked = shell.run("ask", "What is the flow rate of the pump?", "--file", "CARE", "--json")
     trace = json.loads(asked.stdout)

@@ -16,6 +16,7 @@ from crag.cli.console import DONE, INTERRUPTED, errors, opened, printable, progr
 from crag.errors import ConfigurationError
 from crag.events import BuildEvent, BuildFinished, BuildStarted, FileFinished, FileProgress, FileState
 from crag.knowledge_base.base import KnowledgeBase
+from crag.text import counted
 
 
 def build(options: argparse.Namespace, settings: Settings) -> int:
@@ -90,7 +91,7 @@ def _row_line(event: FileFinished) -> str:
     if row.error:
         return place + f"not indexed. {row.error}"
     notes = "".join(f" Note: {warning}" for warning in row.warnings)
-    return place + f"{row.pages} pages, {row.passages} passages, {row.seconds:.1f} s.{notes}"
+    return place + f"{counted(row.pages, 'page')}, {counted(row.passages, 'passage')}, {row.seconds:.1f} s.{notes}"
 
 
 def _built(event: BuildFinished) -> int:
@@ -101,5 +102,7 @@ def _built(event: BuildFinished) -> int:
         )
         return INTERRUPTED
     failed = f", {event.failed} not readable" if event.failed else ""
-    errors.print(f"{event.files} files, {event.passages} passages{failed} ({event.seconds:.1f} s).")
+    errors.print(
+        f"{counted(event.files, 'file')}, {counted(event.passages, 'passage')}{failed} ({event.seconds:.1f} s)."
+    )
     return DONE

@@ -20,8 +20,9 @@ from crag.evaluation.report import Report, read_report, report_of, to_json
 from crag.evaluation.rows import failures_of
 from crag.evaluation.running import Outcome, run
 from crag.evaluation.summary import Group
-from crag.evaluation.tables import counted, name_of, sections_of, worded
+from crag.evaluation.tables import name_of, sections_of, worded
 from crag.runtime import sentence
+from crag.text import counted
 
 FEW = 30
 """Below so many questions the intervals are too wide to decide by."""

@@ -7,6 +7,7 @@ import argparse
 from config import Settings
 from crag.cli.console import DONE, errors, opened, printable
 from crag.events import FileRow
+from crag.text import counted
 
 
 def files(_: argparse.Namespace, settings: Settings) -> int:
@@ -41,7 +42,7 @@ def _line(row: FileRow, ocr: str | None) -> str:
         return f"{path}: not indexed. {row.error}"
     read = f", {row.ocr_pages} of them from their picture" if row.ocr_pages else ""
     how = f", OCR {ocr}" if ocr else ""
-    return f"{path}: {row.pages} pages{read}, {row.passages} passages{how}" + "".join(
+    return f"{path}: {counted(row.pages, 'page')}{read}, {counted(row.passages, 'passage')}{how}" + "".join(
         f". Note: {warning.rstrip('.')}" for warning in row.warnings
     )
 

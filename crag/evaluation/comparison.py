@@ -8,8 +8,9 @@ from crag.evaluation.metrics import Estimate, Share, mcnemar
 from crag.evaluation.report import Report
 from crag.evaluation.rows import MARKS, Mark, Row
 from crag.evaluation.summary import Group, Metrics
-from crag.evaluation.tables import TITLES, counted, value_of
+from crag.evaluation.tables import TITLES, value_of
 from crag.schema import Action, Frozen
+from crag.text import counted
 
 
 class Change(Frozen):

@@ -21,8 +21,8 @@ from crag.evaluation.question_sets import Question
 from crag.evaluation.rows import Row, row_of
 from crag.evaluation.running import Outcome
 from crag.evaluation.summary import Group, groups_of
-from crag.evaluation.tables import counted
 from crag.schema import EvaluatorName, Frozen, Thresholds
+from crag.text import counted
 
 REPORT_SCHEMA: Final = 1
 """Version of the report's JSON; later versions only add fields."""

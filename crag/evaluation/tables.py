@@ -58,11 +58,6 @@ class Section(Frozen):
     lines: tuple[Line, ...]
 
 
-def counted(n: int, noun: str) -> str:
-    """ "1 question", "2 questions"."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def value_of(metrics: Metrics, name: str) -> Share | Estimate | None:
     """A measure of a group by its name; None where it is absent."""
     return metrics.shares.get(name) or metrics.estimates.get(name)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from crag.knowledge_base.clean import is_unspaced, joint, vocabulary
+from crag.knowledge_base.clean import is_leader, is_unspaced, joint, vocabulary
 from crag.knowledge_base.headings import Outline, mark_headings
 from crag.knowledge_base.health import GARBLED, garble_of, health_of
 from crag.knowledge_base.lines import Line, extent, lines_of
@@ -241,6 +241,8 @@ def _words(row: Row) -> Iterator[tuple[str, str, npt.NDArray[np.float32]]]:
     for line in row.lines:
         for word, box in zip(line.words, line.boxes, strict=True):
             start, end, _, _ = extent(box, line.direction, line.rtl)
+            if last is not None and last[0] == word and is_leader(word):
+                continue  # dots that lead the eye, each set by itself
             space = ""
             if last is not None:
                 space = "" if _touch(last, word, line, start) else " "

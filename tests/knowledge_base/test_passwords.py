@@ -94,7 +94,7 @@ def test_the_command_takes_a_password_from_standard_input(
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{SECRET}\n"))
     assert main(["build", "--password-stdin", "locked.pdf"]) == 0
     told = capsys.readouterr().err
-    assert "1 files, 1 passages" in told
+    assert "1 file, 1 passage" in told
     assert SECRET not in told
 
 
@@ -106,4 +106,4 @@ def test_the_command_asks_for_a_password_without_echo(
     monkeypatch.setenv("CRAG_CHROMA_DIR", str(tmp_path / "chroma_db"))
     monkeypatch.setattr("getpass.getpass", lambda prompt: SECRET)
     assert main(["build", "--password", "locked.pdf"]) == 0
-    assert "1 files, 1 passages" in capsys.readouterr().err
+    assert "1 file, 1 passage" in capsys.readouterr().err
