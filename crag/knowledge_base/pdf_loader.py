@@ -24,7 +24,7 @@ from crag.knowledge_base.opening import brief, mupdf, open_document
 from crag.knowledge_base.opening import read_head as read_head
 from crag.knowledge_base.right_to_left import is_right_to_left, logical_words
 
-PARSER_VERSION = "text-2"
+PARSER_VERSION = "text-3"
 """Part of the index fingerprint: raise it whenever the same PDF would give other pages."""
 
 SLICE = 8
