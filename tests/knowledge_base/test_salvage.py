@@ -158,7 +158,9 @@ def test_a_portfolio_says_that_its_files_have_to_be_taken_out(base: KnowledgeBas
     )
     (files / "portfolio.pdf").write_bytes(data)
     built(base)
-    assert "portfolio" in str(base.rows()[0].error)
+    said = " ".join(base.rows()[0].warnings)
+    assert "portfolio" in said
+    assert "a.txt" in said, "the names of its files can be asked for"
     assert "a.txt" in str(base.rows()[0].error)
 
 
