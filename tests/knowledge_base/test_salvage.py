@@ -161,7 +161,6 @@ def test_a_portfolio_says_that_its_files_have_to_be_taken_out(base: KnowledgeBas
     said = " ".join(base.rows()[0].warnings)
     assert "portfolio" in said
     assert "a.txt" in said, "the names of its files can be asked for"
-    assert "a.txt" in str(base.rows()[0].error)
 
 
 def test_what_is_no_pdf_is_called_by_its_name(tmp_path: Path) -> None:
