@@ -29,7 +29,7 @@ from crag.knowledge_base.right_to_left import is_right_to_left, logical_words
 from crag.knowledge_base.rulings import Rules, rules_of
 from crag.knowledge_base.table_reader import with_tables
 
-PARSER_VERSION = "layout-2"
+PARSER_VERSION = "layout-3"
 """Part of the index fingerprint: raise it whenever the same PDF would give other pages."""
 
 SLICE = 8
@@ -125,6 +125,8 @@ def _read_page(document: Any, index: int) -> RawPage:
         textpage = page.get_textpage(flags=pymupdf.TEXTFLAGS_WORDS)
         words = page.get_text("words", textpage=textpage)
         blocks = page.get_text("dict", textpage=textpage)["blocks"]
+        if _is_tagged(document):
+            words, blocks = _with_replaced(page, words, blocks)
         if is_right_to_left("".join(word[4] for word in words)):
             words = logical_words(words, page.get_text("rawdict", textpage=textpage)["blocks"])
     except MemoryError:
@@ -151,6 +153,31 @@ def _read_page(document: Any, index: int) -> RawPage:
     raw = RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images, hidden=hidden)
     raw, fields = with_fields(raw, page)
     return with_tables(raw, _rules(page), fields)
+
+
+def _is_tagged(document: Any) -> bool:
+    return bool(document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] != "null")
+
+
+def _with_replaced(page: Any, words: list[Any], blocks: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Words that a tag's ActualText, which may be empty, stands for, where it leaves their place on the page bare."""
+    pymupdf = mupdf()
+    shown = page.get_textpage(flags=pymupdf.TEXTFLAGS_WORDS | pymupdf.TEXT_IGNORE_ACTUALTEXT)
+    found = page.get_text("words", textpage=shown)
+    if len(found) <= len(words):
+        return words, blocks
+    there = np.array([word[:4] for word in words], np.float64).reshape(-1, 4)
+    first = len(blocks)
+    bare = [(*word[:5], word[5] + first, *word[6:]) for word in found if _is_bare(word[:4], there)]
+    return [*words, *bare], [*blocks, *page.get_text("dict", textpage=shown)["blocks"]]
+
+
+def _is_bare(box: tuple[float, float, float, float], there: npt.NDArray[np.float64]) -> bool:
+    """Whether no word covers a third of the box each way."""
+    x0, y0, x1, y1 = box
+    across = np.minimum(there[:, 2], x1) - np.maximum(there[:, 0], x0) > 0.3 * (x1 - x0)
+    down = np.minimum(there[:, 3], y1) - np.maximum(there[:, 1], y0) > 0.3 * (y1 - y0)
+    return not bool((across & down).any())
 
 
 def _rules(page: Any) -> Rules:

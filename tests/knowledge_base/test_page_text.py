@@ -193,3 +193,17 @@ def test_rotated_pages_read_like_upright_ones(tmp_path: Path) -> None:
     assert turned.text == upright.text == LONG
     assert turned.rotation == 90
     assert (turned.boxes == upright.boxes).all()
+
+
+def test_what_a_tag_hides_by_an_empty_replacement_is_read_all_the_same(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    page.insert_text((72, 100), "Port of loading: Ningbo")
+    page.insert_text((72, 140), "Carrier: Evergreen")
+    content = page.get_contents()[0]
+    tagged = b"/Span <</ActualText ()>> BDC " + document.xref_stream(content) + b" EMC"
+    document.update_stream(content, tagged)
+    document.xref_set_key(document.pdf_catalog(), "StructTreeRoot", "<</Type/StructTreeRoot>>")
+    path = tmp_path / "tagged.pdf"
+    document.save(path)
+    assert pages_of(path)[0].text == "Port of loading: Ningbo\nCarrier: Evergreen"

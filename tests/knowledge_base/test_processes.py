@@ -146,7 +146,8 @@ def orphans(chroma: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("kills", [20])
 def test_a_rebuild_that_is_killed_at_any_moment_leaves_the_old_or_the_new_and_nothing_else(
     files: Path, tmp_path: Path, write: Write, kills: int
 ) -> None:
