@@ -73,10 +73,17 @@ def under(page: pymupdf.Page, rects: Sequence[Rect]) -> str:
         for span in line["spans"]
         for char in span["chars"]
     ]
+    once: dict[str, list[pymupdf.Rect]] = {}
+    kept = []
+    for char, box in chars:  # fake bold draws a glyph several times, nearly in one place
+        known = once.setdefault(char, [])
+        if not any(abs(box.x0 - x.x0) < box.width / 2 and abs(box.y0 - x.y0) < box.height / 2 for x in known):
+            known.append(box)
+            kept.append((char, box))
     parts = []
     for rect in rects:
         area = pymupdf.Rect(rect)
-        parts.append("".join(c for c, box in chars if area.contains((box.tl + box.br) / 2)))
+        parts.append("".join(char for char, box in kept if area.contains((box.tl + box.br) / 2)))
     return " ".join(parts)
 
 

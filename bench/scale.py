@@ -74,7 +74,7 @@ def _unit(matrix: npt.NDArray[np.floating]) -> Vectors:
 def words(random: np.random.Generator, n: int, without: int = 0) -> str:
     """Words by Zipf's law, as in texts, without the most frequent ones: a question shares words with many passages."""
     ranks = random.zipf(1.2, 100 * n)
-    return " ".join(f"w{rank}" for rank in np.minimum(ranks[ranks > without][:n], WORDS))
+    return " ".join(f"w{rank}" for rank in ranks[(ranks > without) & (ranks < WORDS)][:n])
 
 
 def reading(number: int, data: bytes, fingerprint: str, topics: Topics) -> Reading:

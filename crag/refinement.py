@@ -46,14 +46,15 @@ def ledger(documents: Sequence[Document], grades: Sequence[DocumentGrade]) -> tu
     grade differ in the number of strips.
     """
     found: dict[str, GradedStrip] = {}
-    places: dict[str, tuple[bool, str, str, int, int, int]] = {}
+    places: dict[str, tuple[bool, str, str, int, int, int, int]] = {}
     for document, graded in zip(documents, grades, strict=True):
         for strip, grade in zip(document.strips, graded.strips, strict=True):
             known = found.get(strip.id)
             if known is None:
                 page, start = (strip.spans[0].page, strip.spans[0].start) if strip.spans else (0, 0)
+                last = strip.spans[-1].start if strip.spans else 0  # rows of a table share the column names before them
                 web = document.url is not None
-                places[strip.id] = (web, document.file, document.content, page, start, len(places))
+                places[strip.id] = (web, document.file, document.content, page, start, last, len(places))
             holders = (*known.documents, document.id) if known else (document.id,)
             if known and (grade.score is None or (known.score is not None and known.score >= grade.score)):
                 found[strip.id] = known.model_copy(update={"documents": holders})
@@ -141,8 +142,18 @@ def merge(strips: Sequence[GradedStrip]) -> str:
     text = strips[0].text if strips else ""
     for before, after in itertools.pairwise(strips):
         flows = neighbours(before, after) and not after.starts_line
-        text += (_gap(before.text, after.text) if flows else "\n") + after.text
+        text += (_gap(before.text, after.text) if flows else "\n") + after.text[_repeated(before, after) :]
     return text
+
+
+def _repeated(before: GradedStrip, after: GradedStrip) -> int:
+    """Length of the column names that `after` repeats from `before`: rows of one table need them once."""
+    if before.content != after.content or before.spans[:1] != after.spans[:1] or len(after.spans) < 2:
+        return 0
+    lines = itertools.takewhile(
+        lambda pair: pair[0] == pair[1], zip(before.text.split("\n"), after.text.split("\n")[:-1], strict=False)
+    )
+    return sum(len(line) + 1 for line, _ in lines)
 
 
 def neighbours(before: GradedStrip, after: GradedStrip) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,11 +21,12 @@ from crag.knowledge_base.builder import Builder, index_fingerprint
 from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.choosing import near
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
+from crag.knowledge_base.health import OcrMode
 from crag.knowledge_base.locks import build_lock, hold
 from crag.knowledge_base.pages import Pages
 from crag.knowledge_base.plan import tried_again
 from crag.knowledge_base.publishing import read_state
-from crag.knowledge_base.records import OcrMode, State, Target
+from crag.knowledge_base.records import State, Target
 from crag.knowledge_base.scan import Entry, Hasher, compare, differs, scan
 from crag.knowledge_base.snapshot import Snapshot, live_passages
 from crag.knowledge_base.upkeep import size_on_disk
@@ -32,6 +34,8 @@ from crag.knowledge_base.vector_store import VectorStore, VectorStoreGoneError
 from crag.schema import Document
 
 __all__ = ["KnowledgeBase", "Snapshot"]
+
+_log = logging.getLogger(__name__)
 
 _NOTHING = "Nothing is indexed yet: put PDFs into the folder and build the knowledge base."
 
@@ -63,7 +67,7 @@ class KnowledgeBase:
     ) -> None:
         """`parse_timeout` is in seconds, for each page; `notice` tells why the engine is not the usual.
 
-        `ocr` holds for files without a choice of their own; `ocr_cache` is where what it read is kept (in `chroma_dir`
+        `ocr` holds for files without an option of their own; `ocr_cache` is where what it read is kept (in `chroma_dir`
         unless given).
         """
         self._files_dir = Path(files_dir)
@@ -185,8 +189,12 @@ class KnowledgeBase:
                 raise KnowledgeBaseError(f"There is no file {path}{near(path, list(known))}.")
             if entry is not None:
                 _unlink(entry)
-            if self._catalog.remove(path):
+            if not self._catalog.remove(path):
+                return
+            try:
                 self._builder(threading.Event()).clear_only(self._catalog.state())
+            except KnowledgeBaseError as error:  # no question finds the file any more; the next build mends the index
+                _log.warning("the vectors of a deleted file are left to the next build: %s", error)
 
     def _entry(self, path: str) -> Entry | None:
         return next((entry for entry in scan(self._files_dir).entries if entry.path == path), None)
@@ -225,11 +233,11 @@ class KnowledgeBase:
             self._embedder,
             self._hasher,
             self._parse_timeout,
-            self._ocr,
             self._ocr_cache,
             self._writable,
             self._published,
             cancel,
+            self._ocr,
             dict(self._passwords),
         )
 

@@ -28,12 +28,13 @@ from crag.knowledge_base.ahead import Coming, Outcome, ReadAhead, open_workers
 from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.chunker import CHUNKER_VERSION
 from crag.knowledge_base.generation import Generation
+from crag.knowledge_base.health import OcrMode
 from crag.knowledge_base.ocr import OCR_VERSION
 from crag.knowledge_base.pace import Pace
 from crag.knowledge_base.passage_vectors import batches, vectors_of
 from crag.knowledge_base.pdf_loader import PARSER_VERSION
 from crag.knowledge_base.plan import Order, Plan, tried_again, wanted
-from crag.knowledge_base.records import OcrMode, Reading, State, Target
+from crag.knowledge_base.records import Reading, State, Target
 from crag.knowledge_base.scan import CancelledScanError, Entry, Hasher, compare, scan
 from crag.knowledge_base.telling import Place, progress, row_of, told_of
 from crag.knowledge_base.vector_store import VectorStore
@@ -55,11 +56,11 @@ class Builder:
     embedder: Embedder
     hasher: Hasher
     parse_timeout: float
-    ocr: OcrMode
     ocr_cache: Path
     store: Callable[[int, bool], VectorStore]
     published: Callable[[State], None]
     cancel: threading.Event
+    ocr: OcrMode = "auto"
     passwords: Mapping[str, SecretStr] = field(default_factory=dict)
     """By path."""
     sessions: ExitStack = field(default_factory=ExitStack)

@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from crag.events import FileRow
 from crag.knowledge_base import publishing
 from crag.knowledge_base.database import open_database, writing
+from crag.knowledge_base.health import OcrMode
 from crag.knowledge_base.publishing import read_state
-from crag.knowledge_base.records import Held, Known, OcrMode, Reading, State, Target, Vectors
+from crag.knowledge_base.records import Held, Known, Reading, State, Target, Vectors
 from crag.knowledge_base.rows import pack, store_reading, unpack
 from crag.knowledge_base.tables import (
     DEAD,

@@ -6,17 +6,18 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from crag.knowledge_base.clean import is_unspaced
 from crag.knowledge_base.headings import Outline
 from crag.knowledge_base.page_text import Block, PageText, compose
 from crag.knowledge_base.paragraphs import Kind
-from crag.knowledge_base.pdf_loader import RawPage
+from crag.knowledge_base.raw_page import RawPage
+from crag.knowledge_base.table_passages import Head, Unit, joined, table_parts
 from crag.schema import Passage, Span, Strip
 from crag.text import sentences
 
-CHUNKER_VERSION = "strips-3"
+CHUNKER_VERSION = "tables-2"
 """Part of the index fingerprint: raise it whenever the same pages would give other passages."""
 
 # Sizes count a Latin character as 1 and a Chinese one as 2, so one set of limits serves both.
@@ -27,18 +28,6 @@ TINY = 120
 """A section shorter than this joins the one before it, its heading as text."""
 _HEADING_MAX = 150
 _MARKER = re.compile(r"[(（]?(?:\d{1,3}|[a-zA-Z一二三四五六七八九十])[.)）、．]+")
-
-
-@dataclass(slots=True)
-class Unit:
-    """A sentence, a row of a table or a heading kept as text: what strips are made of."""
-
-    text: str
-    spans: tuple[Span, ...]
-    paragraph: int
-    glue: str
-    """What stands before it: " " or "" inside a paragraph, a line break where one starts."""
-    size: int
 
 
 @dataclass(slots=True)
@@ -70,7 +59,7 @@ class Piece:
 
     @property
     def text(self) -> str:
-        return _joined(self.units)
+        return joined(self.units)
 
 
 def heading_of(path: Sequence[str]) -> str:
@@ -90,25 +79,42 @@ def chunk(content: str, fingerprint: str, pages: Sequence[PageText]) -> list[Pas
     """The passages of one content (sha256), in document order; ids derive from content, fingerprint and position."""
     passages: list[Passage] = []
     for section in _merge_tiny(_sections(pages)):
-        pieces = list(_pieces(section.units))
-        for group in _groups(pieces):
-            strips = tuple(_strip(f"{content}|{fingerprint}", piece) for piece in group)
-            units = [unit for piece in group for unit in piece.units]
+        for text, spans, strips in _cuts(f"{content}|{fingerprint}", section.units):
             number = len(passages)
             identity = hashlib.sha256(f"{content}|{fingerprint}|{number}".encode()).hexdigest()[:32]
-            spans = _merge_spans([span for unit in units for span in unit.spans])
             passages.append(
                 Passage(
                     id=identity,
                     content=content,
                     number=number,
-                    text=_joined(units),
+                    text=text,
                     heading=section.heading,
                     spans=spans,
                     strips=strips,
                 )
             )
     return passages
+
+
+Cut = tuple[str, tuple[Span, ...], tuple[Strip, ...]]
+"""Text, spans and strips of a passage."""
+
+
+def _cuts(origin: str, units: Sequence[Unit]) -> list[Cut]:
+    """The passages of a section: its text, flowing around its tables, and each table, in the order of their starts."""
+    place = {id(unit): number for number, unit in enumerate(units)}
+    cuts: list[tuple[int, Cut]] = []
+    for group in _groups(list(_pieces([unit for unit in units if unit.head is None]))):
+        mine = [unit for piece in group for unit in piece.units]
+        spans = _merge_spans([span for unit in mine for span in unit.spans])
+        cuts.append((place[id(mine[-1])], (joined(mine), spans, tuple(_strip(origin, piece) for piece in group))))
+    rows = [unit for unit in units if unit.head is not None]
+    for _, table in groupby(rows, key=lambda unit: unit.paragraph):
+        for part in table_parts(list(table)):
+            spans = _merge_spans([span for unit in part.units for span in unit.spans])
+            strips = tuple(_table_strip(origin, *strip) for strip in part.strips)
+            cuts.append((place[id(part.rows[0])], (part.text, spans, strips)))
+    return [cut for _, cut in sorted(cuts, key=lambda one: one[0])]
 
 
 def digest(
@@ -131,8 +137,11 @@ def _strip(reading: str, piece: Piece) -> Strip:
     return Strip(id=identity, text=piece.text, spans=spans, starts_line="\n" in piece.units[0].glue)
 
 
-def _joined(units: Sequence[Unit]) -> str:
-    return units[0].text + "".join(unit.glue + unit.text for unit in units[1:])
+def _table_strip(content: str, text: str, spans: Sequence[Span]) -> Strip:
+    merged = _merge_spans(spans)
+    place = ";".join(f"{span.page}:{span.start}-{span.end}" for span in merged)
+    identity = hashlib.sha256(f"{content}|{place}".encode()).hexdigest()[:32]
+    return Strip(id=identity, text=text, spans=merged, starts_line=True)
 
 
 def _merge_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
@@ -160,12 +169,12 @@ def _sections(pages: Sequence[PageText]) -> Iterator[Section]:
             above[block.level] = " ".join(title.text.split())
             section = Section(tuple(above[level] for level in sorted(above)), title)
         else:
-            section.units += _units(block.kind, parts, number)
+            section.units += _table(parts, number) if block.rows >= 0 else _units(block.kind, parts, number)
     yield section
 
 
-Part = tuple[PageText, int, int, str]
-"""Page, start and end in its text, and what stands before it."""
+Part = tuple[PageText, int, int, str, Block]
+"""Page, start and end in its text, what stands before it, and the block it is."""
 
 
 def _paragraphs(pages: Sequence[PageText]) -> Iterator[tuple[Block, list[Part]]]:
@@ -180,20 +189,20 @@ def _paragraphs(pages: Sequence[PageText]) -> Iterator[tuple[Block, list[Part]]]
                 parts = []
             if not parts:
                 first = block
-            parts.append((page, block.start, block.end, block.glue or ""))
+            parts.append((page, block.start, block.end, block.glue or "", block))
     if parts:
         yield first, parts
 
 
 def _unit(parts: list[Part], paragraph: int) -> Unit:
-    text = "".join(glue + page.text[start:end] for page, start, end, glue in parts)
-    spans = tuple(Span(page=page.number, start=start, end=end) for page, start, end, _ in parts)
+    text = "".join(glue + page.text[start:end] for page, start, end, glue, _ in parts)
+    spans = tuple(Span(page=page.number, start=start, end=end) for page, start, end, *_ in parts)
     return Unit(text, spans, paragraph, "\n", size_of(text))
 
 
 def _units(kind: Kind, parts: list[Part], paragraph: int) -> Iterator[Unit]:
     """The sentences of a paragraph, or the rows of a table, none longer than a strip may be."""
-    whole = "".join(glue + page.text[start:end] for page, start, end, glue in parts)
+    whole = "".join(glue + page.text[start:end] for page, start, end, glue, _ in parts)
     ranges = _rows(whole) if kind == Kind.TABLE else _with_markers(whole, sentences(whole))
     position = 0
     for start, end in (cut for a, b in ranges for cut in _cut(whole, a, b)):
@@ -201,6 +210,30 @@ def _units(kind: Kind, parts: list[Part], paragraph: int) -> Iterator[Unit]:
         glue = whole[position:start] if position else "\n"
         yield Unit(text, tuple(_spans(parts, start, end)), paragraph, glue, size_of(text))
         position = end
+
+
+def _table(parts: list[Part], paragraph: int) -> Iterator[Unit]:
+    """The rows of a table, each with its caption and the column names of its page (or, without any, of the first)."""
+    page, start, _, _, block = parts[0]
+    caption = [_piece_of(page, start + a, start + b, paragraph) for a, b in sentences(page.text[start : block.caption])]
+    names: Unit | None = None
+    separator = ""
+    for page, start, end, _, block in parts:
+        first = block.caption if block.caption == start else block.caption + 1
+        if block.rows > first:
+            named, _, separator = page.text[first : block.rows - 1].rpartition("\n")
+            names = _piece_of(page, first, first + len(named), paragraph)
+        head = Head(tuple(caption), names, separator)
+        for a, b in _rows(page.text[block.rows : end]):
+            for c, d in _cut(page.text, block.rows + a, block.rows + b):
+                unit = _piece_of(page, c, d, paragraph)
+                unit.head = head
+                yield unit
+
+
+def _piece_of(page: PageText, start: int, end: int, paragraph: int) -> Unit:
+    text = page.text[start:end]
+    return Unit(text, (Span(page=page.number, start=start, end=end),), paragraph, "\n", size_of(text))
 
 
 def _with_markers(text: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -237,7 +270,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _spans(parts: list[Part], start: int, end: int) -> Iterator[Span]:
     """Where `[start, end)` of the joined paragraph stands on its pages."""
     position = 0
-    for page, first, last, glue in parts:
+    for page, first, last, glue, _ in parts:
         position += len(glue)
         a, b = max(start, position), min(end, position + last - first)
         if a < b:

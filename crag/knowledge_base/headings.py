@@ -17,6 +17,8 @@ _REPEATED = 4
 """A text that would head so many sections is a label or a running head."""
 _LABEL = 60
 _RIVALS = 5
+_COVER = 500
+"""A page with fewer characters may be a cover; its title is often as large as the chapters'."""
 _CONTENTS = re.compile(
     r"(?:table of )?contents?|index|inhalt(?:sverzeichnis)?|sommaire|índice|目\s*[录錄次]|목\s*차", re.I
 )
@@ -60,7 +62,11 @@ def mark_headings(paragraphs: Sequence[Paragraph], outline: Outline) -> None:
     for paragraph in paragraphs:
         if paragraph.kind == Kind.HEADING and counts[_key(paragraph.text)] >= _REPEATED:
             paragraph.kind = Kind.TEXT
-    _set_levels([paragraph for paragraph in paragraphs if paragraph.kind == Kind.HEADING], levels, body)
+    length: Counter[int] = Counter()
+    for paragraph in paragraphs:
+        length[paragraph.page] += len(paragraph.text)
+    covers = {page for page, chars in length.items() if chars < _COVER}
+    _set_levels([paragraph for paragraph in paragraphs if paragraph.kind == Kind.HEADING], levels, body, covers)
 
 
 def _body(paragraphs: Sequence[Paragraph]) -> tuple[float, bool]:
@@ -82,29 +88,50 @@ def _heads(paragraph: Paragraph, body: float, light: bool, titles: Collection[tu
     if (paragraph.page, _key(text)) in titles:
         return True
     main = paragraph.rows[0].main
-    if is_bullet(text.split()[0]) or beside:
-        return False  # an item of a list, a cell of a table
-    labelled = ": " in text and not NUMBERED.fullmatch(text.split()[0])  # "Answer: yes" is no title
-    bold = paragraph.rows[0].bold and light and len(paragraph.rows) == 1 and len(text) <= 80 and not labelled
+    first = text.split()[0]
+    numbered = bool(NUMBERED.fullmatch(first))
+    if is_bullet(first) or beside or (not numbered and _parted(paragraph)):
+        return False  # an item of a list, cells of a table
+    labelled = ": " in text and not numbered  # "Answer: yes" is no title
+    short = len(paragraph.rows) == 1 or (numbered and len(paragraph.rows) == 2)
+    bold = paragraph.rows[0].bold and light and short and len(text) <= 80 and not labelled
     return main.size >= _LARGER * body or bold
 
 
+def _parted(paragraph: Paragraph) -> bool:
+    """Whether a row of it has a gap wider than between words: the head of a table."""
+    return any(b.start - a.end > 2 * a.size for row in paragraph.rows for a, b in pairwise(row.lines))
+
+
 def _beside_others(paragraphs: Sequence[Paragraph]) -> set[int]:
-    """Identities of short paragraphs read just before or after another one on their height: cells of a table."""
+    """Identities of short paragraphs that are cells of a table: read next to another one on their height, or with
+    at least two others there (two headings of neighbouring columns may share a height by chance)."""
+    short: dict[int, list[tuple[int, Paragraph]]] = {}
+    for place, paragraph in enumerate(paragraphs):
+        if len(paragraph.rows) == 1 and len(paragraph.text) <= _LABEL and paragraph.kind == Kind.TEXT:
+            short.setdefault(paragraph.page, []).append((place, paragraph))
     found: set[int] = set()
-    for a, b in pairwise(paragraphs):
-        one, two = a.rows[0].main, b.rows[0].main
-        short = all(len(p.rows) == 1 and len(p.text) <= _LABEL and p.kind == Kind.TEXT for p in (a, b))
-        same = a.page == b.page and one.direction == two.direction and 0.9 < one.size / two.size < 1.1
-        shared = min(one.bottom, two.bottom) - max(one.top, two.top)
-        if short and same and shared > 0.6 * min(one.bottom - one.top, two.bottom - two.top):
-            found |= {id(a), id(b)}
+    for group in short.values():
+        group.sort(key=lambda entry: entry[1].rows[0].main.top)
+        for position, (place, paragraph) in enumerate(group):
+            near = [other for other in group[max(0, position - 6) : position + 7] if _level(paragraph, other[1])]
+            if len(near) >= 3 or any(abs(other - place) == 1 for other, _ in near):
+                found.add(id(paragraph))
     return found
 
 
-def _set_levels(headings: Sequence[Paragraph], outline: dict[tuple[int, str], int], body: float) -> None:
+def _level(a: Paragraph, b: Paragraph) -> bool:
+    one, two = a.rows[0].main, b.rows[0].main
+    shared = min(one.bottom, two.bottom) - max(one.top, two.top)
+    same = one.direction == two.direction and 0.9 < one.size / two.size < 1.1
+    return same and shared > 0.6 * min(one.bottom - one.top, two.bottom - two.top)
+
+
+def _set_levels(
+    headings: Sequence[Paragraph], outline: dict[tuple[int, str], int], body: float, covers: Collection[int]
+) -> None:
     """A heading stands below the last one that outranks it; the title stands above all."""
-    title = _title(headings, body)
+    title = _title(headings, body, covers)
     stack: list[_Rank] = []
     for heading in headings:
         if heading is title:
@@ -118,8 +145,8 @@ def _set_levels(headings: Sequence[Paragraph], outline: dict[tuple[int, str], in
             stack.append(rank)
 
 
-def _title(headings: Sequence[Paragraph], body: float) -> Paragraph | None:
-    """The largest heading of the first page that has one, if no other there is as large and few elsewhere."""
+def _title(headings: Sequence[Paragraph], body: float, covers: Collection[int]) -> Paragraph | None:
+    """The largest heading of the first page that has one, if no other is as large (of a cover: few)."""
     first = [heading for heading in headings if heading.page == headings[0].page] if headings else []
     if not first or first[0].page > 2:
         return None
@@ -128,7 +155,7 @@ def _title(headings: Sequence[Paragraph], body: float) -> Paragraph | None:
     numbered = _NUMBER.match(best.text + " ")
     as_large = [heading for heading in headings if heading.rows[0].main.size >= 0.97 * size]
     alone = len({_key(heading.text) for heading in as_large if heading.page == best.page}) == 1
-    few = len({_key(heading.text) for heading in as_large}) <= _RIVALS
+    few = len({_key(heading.text) for heading in as_large}) <= (_RIVALS if best.page in covers else 1)
     return best if size >= _LARGER * body and alone and few and not numbered else None
 
 

@@ -13,10 +13,10 @@ from crag.knowledge_base.clean import LEADER_CHARS
 from crag.knowledge_base.pdf_loader import RawPage
 from crag.text import is_cjk, tokens
 
+OcrMode = Literal["off", "auto", "force"]
+
 HEALTHY, EMPTY, IMAGE, GARBLED, DOUBTFUL = "text", "empty", "image", "garbled", "doubtful"
 
-OcrMode = Literal["auto", "off", "force"]
-"""Whether pages are read from their picture: those that need it, none, all."""
 
 _LITTLE = 20
 """Readable characters; a page with fewer is taken for one without text where it shows a picture."""
@@ -95,6 +95,8 @@ def need_of(page: RawPage, mode: OcrMode) -> Need | None:
 
 def mapped_words(page: RawPage) -> list[str]:
     """The words of lines whose characters are known."""
+    if not any(line.unmapped for line in page.lines):
+        return page.words
     return [word for line in page.lines if not line.unmapped for word in page.words[line.start : line.end]]
 
 
@@ -137,9 +139,12 @@ def is_better(read: Sequence[str], layer: Sequence[str]) -> bool:
 def unreadable(words: Iterable[str]) -> float:
     """Share of characters that carry no meaning: controls, private use, unassigned, U+FFFD; [0, 1]."""
     counts = Counter("".join(words))
-    total = sum(counts.values())
-    bad = sum(n for char, n in counts.items() if _is_bad(char))
-    return bad / total if total else 0.0
+    return _share(counts, _is_bad)
+
+
+def _share(counts: Counter[str], test: Callable[[str], bool]) -> float:
+    total = counts.total()
+    return sum(n for char, n in counts.items() if test(char)) / total if total else 0.0
 
 
 def _is_bad(char: str) -> bool:
@@ -148,23 +153,26 @@ def _is_bad(char: str) -> bool:
 
 def is_garbled(words: Collection[str]) -> bool:
     """Whether the text layer is noise: a tenth unreadable, letters shifted, bytes swapped, or a jumble of scripts."""
-    text = "".join(words)
-    if not text:
+    counts = Counter("".join(words))
+    if not counts:
         return False
-    if unreadable(words) > 0.1:
+    if _share(counts, _is_bad) > 0.1:
         return True
-    signs = [char for char in text if char not in LEADER_CHARS]
-    if len(signs) >= 100 and sum(char.isalnum() or not char.isascii() for char in signs) < 0.4 * len(signs):
+    signs = Counter({char: n for char, n in counts.items() if char not in LEADER_CHARS})
+    if signs.total() >= 100 and _share(signs, lambda char: char.isalnum() or not char.isascii()) < 0.4:
         return True  # codes of a font without a character map: mostly punctuation
-    foreign = [char for char in text if ord(char) > 0xFF and not char.isspace()]
-    if len(foreign) >= 10 and sum(ord(char) & 0xFF == 0 for char in foreign) > 0.6 * len(foreign):
+    foreign = Counter({char: n for char, n in counts.items() if ord(char) > 0xFF and not char.isspace()})
+    if foreign.total() >= 10 and _share(foreign, lambda char: ord(char) & 0xFF == 0) > 0.6:
         return True  # "M" read as U+4D00: UTF-16 with its bytes swapped
     if is_shifted(words):
         return True
-    letters = [char for char in text if char.isalpha()]
-    scripts = Counter(map(_script, letters))
-    large = [name for name, n in scripts.items() if n >= 0.01 * len(letters)]
-    return len(letters) >= 40 and len(large) >= 4 and scripts["RARE"] >= 0.05 * len(letters)
+    scripts: Counter[str] = Counter()
+    for char, n in counts.items():
+        if char.isalpha():
+            scripts[_script(char)] += n
+    letters = scripts.total()
+    large = [name for name, n in scripts.items() if n >= 0.01 * letters]
+    return letters >= 40 and len(large) >= 4 and scripts["RARE"] >= 0.05 * letters
 
 
 def _script(char: str) -> str:
@@ -177,8 +185,9 @@ def is_shifted(words: Collection[str]) -> bool:
     """Whether the text is Latin with every letter moved by one number ("7KH" for "The"): hardly a word is known as it
     stands, and most are once moved back."""
     text = " ".join(words)
-    letters = [char for char in text.lower() if "a" <= char <= "z"]
-    if len(letters) < _MANY_LETTERS or sum(char in "aeiou" for char in letters) > 0.3 * len(letters):
+    counts = Counter(text.lower())
+    letters = Counter({char: n for char, n in counts.items() if "a" <= char <= "z"})
+    if letters.total() < _MANY_LETTERS or _share(letters, lambda char: char in "aeiou") > 0.3:
         return False
     if _known(text) > 0.3:
         return False

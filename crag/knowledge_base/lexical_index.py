@@ -15,6 +15,24 @@ from crag.text import is_cjk, normalise, tokens
 _IDENTIFIER = re.compile(r"[^\W_]+(?:[-_./:#+][^\W_]+)+")
 """A part number, a version, a file name: its pieces belong together."""
 
+_SPARE = 20
+"""So many more than are wanted are looked at first: staged and dead passages are passed over."""
+_SCORE = "bm25(lexical, 1.0, 0.8, 0.4)"
+"""Weights of text, heading, and names of the files."""
+_BEST = sa.text(
+    f"WITH best AS (SELECT rowid AS place, {_SCORE} AS score FROM lexical WHERE lexical MATCH :query "  # noqa: S608
+    "ORDER BY score, place LIMIT :best) "
+    "SELECT passage.id, content.status FROM best JOIN passage ON passage.row = best.place "
+    "JOIN content ON content.id = passage.content_id ORDER BY best.score, best.place"
+)
+_WITHIN = sa.text(
+    "SELECT passage.id FROM lexical JOIN passage ON passage.row = lexical.rowid "  # noqa: S608
+    "JOIN content ON content.id = passage.content_id "
+    "WHERE lexical MATCH :query AND content.status = :live "
+    "AND content.sha256 IN (SELECT value FROM json_each(:contents)) "
+    f"ORDER BY {_SCORE}, passage.row LIMIT :n"
+)
+
 
 def add(connection: sa.Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
     """Adds passages as (row of the passage table, text, heading, file names)."""
@@ -50,15 +68,18 @@ def search(connection: sa.Connection, question: str, n: int, contents: Collectio
     query = match_expression(question)
     if not query or n < 1:
         return []
-    statement = (
-        "SELECT passage.id FROM lexical JOIN passage ON passage.row = lexical.rowid "
-        "JOIN content ON content.id = passage.content_id "
-        "WHERE lexical MATCH :query AND content.status = :live "
-        "AND (:contents IS NULL OR content.sha256 IN (SELECT value FROM json_each(:contents))) "
-        "ORDER BY bm25(lexical, 1.0, 0.8, 0.4), passage.row LIMIT :n"  # text, heading, names of the files
-    )
-    chosen = None if contents is None else json.dumps(sorted(contents))
-    return list(connection.scalars(sa.text(statement), {"query": query, "live": LIVE, "contents": chosen, "n": n}))
+    values: dict[str, object] = {"query": query}
+    if contents is not None:
+        return list(
+            connection.scalars(_WITHIN, values | {"contents": json.dumps(sorted(contents)), "live": LIVE, "n": n})
+        )
+    best = n + _SPARE
+    while True:  # the best first, and only of these, whether they are live: a common word is in very many passages
+        rows = connection.execute(_BEST, values | {"best": best}).all()
+        found = [row.id for row in rows if row.status == LIVE][:n]
+        if len(found) == n or len(rows) < best:
+            return found
+        best *= 4
 
 
 def match_expression(question: str) -> str:

@@ -40,6 +40,8 @@ class Line:
     bottom: float
     chars: int
     """Its length in Latin characters: a Chinese one says as much as two."""
+    table: int = -1
+    """Which of the page's tables it is part of; -1: none."""
 
 
 def extent(box: Sequence[float], direction: tuple[int, int], rtl: bool) -> tuple[float, float, float, float]:
@@ -56,10 +58,18 @@ def extent(box: Sequence[float], direction: tuple[int, int], rtl: bool) -> tuple
 
 
 def make_line(
-    words: list[str], boxes: Boxes, block: int, size: float, bold: bool, direction: tuple[int, int], rtl: bool
+    words: list[str],
+    boxes: Boxes,
+    block: int,
+    size: float,
+    bold: bool,
+    direction: tuple[int, int],
+    rtl: bool,
+    laid: Boxes | None = None,
 ) -> Line:
-    """A line over its words' boxes; `size` 0 takes its height."""
-    whole = (*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0))
+    """A line over its words' boxes; `size` 0 takes its height. `laid` are the boxes as on a page that lies straight."""
+    places = boxes if laid is None else laid
+    whole = (*places[:, :2].min(axis=0), *places[:, 2:].max(axis=0))
     start, end, top, bottom = extent(whole, direction, rtl)
     chars = sum(map(_width, words))
     size = max(size or bottom - top, 1.0)
@@ -73,7 +83,8 @@ def _width(word: str) -> int:
 def lines_of(page: RawPage) -> list[Line]:
     """The page's lines in file order; words printed twice at one place (fake bold) are kept once."""
     cleaned = [clean_word(word) for word in page.words]
-    copies = _copies(cleaned, page.boxes)
+    straight = page.boxes if page.straight is None else page.straight
+    copies = _copies(cleaned, straight)
     rtl = is_right_to_left("".join(page.words))
     lines = []
     for raw in page.lines:
@@ -88,16 +99,9 @@ def lines_of(page: RawPage) -> list[Line]:
         if kept:
             words, boxes = _drawn_together([cleaned[i] for i in kept], page.boxes[kept], raw.size)
             dx, dy = (round(part) for part in raw.direction)
-            line = make_line(words, boxes, raw.block, raw.size, raw.bold, (dx, dy), rtl)
-            lines.append(line if page.straight is None else _straightened(line, page.straight[kept]))
+            line = make_line(words, boxes, raw.block, raw.size, raw.bold, (dx, dy), rtl, straight[kept])
+            lines.append(replace(line, table=raw.table))
     return _vertical(lines)
-
-
-def _straightened(line: Line, straight: Boxes) -> Line:
-    """The line with the extent that it would have if its page were not skewed; its boxes stay where the words are."""
-    whole = (*straight[:, :2].min(axis=0), *straight[:, 2:].max(axis=0))
-    start, end, top, bottom = extent(whole, line.direction, line.rtl)
-    return replace(line, start=start, end=end, top=top, bottom=bottom)
 
 
 # --- printed twice ----------------------------------------------------------------------------------------------
@@ -144,7 +148,7 @@ def _shows(whole: int, part: int, words: Sequence[str], boxes: Boxes) -> bool:
     if abs(b0 - y0) > 0.4 * height or abs(b1 - y1) > 0.4 * height:
         return False
     if long == short:
-        return abs(a0 - x0) < 0.5 * width and abs(a1 - x1) < 0.5 * width
+        return abs(a0 - x0) < 0.4 * width and abs(a1 - x1) < 0.4 * width
     at = long.find(short)
     while at >= 0:
         for measure in (_width, len):  # proportional letters, or all as wide as a Chinese one

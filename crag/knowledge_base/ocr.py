@@ -14,17 +14,19 @@ import numpy.typing as npt
 from pydantic import SecretStr
 
 from crag.knowledge_base import pdf_loader, recognition
-from crag.knowledge_base.health import Need, Reading, garble_of, is_better
+from crag.knowledge_base.health import DOUBTFUL, HEALTHY, Need, Reading, garble_of, health_of, is_better
 from crag.knowledge_base.ocr_cache import OcrCache
 from crag.knowledge_base.ocr_layout import Placed, arrange, skew_of
 from crag.knowledge_base.pdf_loader import RawLine, RawPage
 from crag.knowledge_base.recognition import OcrLine
+from crag.knowledge_base.rulings import Rules
+from crag.knowledge_base.table_reader import with_tables
 
-OCR_VERSION = "ocr-1"
+OCR_VERSION = "ocr-2"
 """Part of the index fingerprint: raise it whenever the same lines would give another page."""
 
-TIME_FACTOR = 5
-"""A page that is read from its picture may take so many times the limit of a slice that is read as text."""
+TIME_FACTOR = 15
+"""A page that is read from its picture may take so many times the limit of one that is read as text."""
 
 _LONGEST = 1800
 """Pixels of a page's longer side: A4 at 154 dpi, from where on more gains nothing and costs memory."""
@@ -32,9 +34,14 @@ _FINEST = 300 / 72
 _FINER = 3.0
 _SMALL = 18.0
 """Pixels; where most lines are lower than this they are read once more from a finer picture."""
-_NOISE = 0.5
+_NOISE = 0.6
+_LETTERS = 4
+"""Fewer characters are a shape that was taken for one."""
 """Lines read with less confidence are left out."""
-_FOREIGN, _UNSURE = 0.85, 0.93
+_FOREIGN, _UNSURE = 0.82, 0.92
+"""Confidence: pages in Latin letters, Chinese or Japanese reach 0.95 and more, other scripts 0.5 to 0.78."""
+_WRITING = 0.25
+"""Lines that could not be made out are writing when together they are as long as this share of the page's width."""
 _CONTRAST = 24
 _FAINT = 140
 
@@ -61,7 +68,11 @@ def read_by_ocr(path: Path, page: RawPage, need: Need, folder: Path, password: S
     if not sure or confidence < _FOREIGN:
         if need == Need.MIXED:
             return page
-        return replace(page, reading=Reading.FOREIGN if sure else Reading.NOTHING)
+        if page.words and health_of(page) in (HEALTHY, DOUBTFUL):
+            return page  # OCR was wanted, but the text layer says more
+        long = sum(float(np.ptp(line.quad, axis=0).max()) for line in lines) > _WRITING * pixels.shape[1]
+        writing = long and sum(len(line.text) for line in lines) >= _LETTERS
+        return replace(page, reading=Reading.FOREIGN if writing else Reading.NOTHING)
     if need == Need.CHECK and not is_better([line.text for line in sure], page.words):
         return page
     reading = Reading.READ if confidence >= _UNSURE else Reading.UNSURE
@@ -159,14 +170,13 @@ def _with_lines(
     words: list[str] = []
     raw: list[RawLine] = []
     for line in found:
-        raw.append(line.line._replace(start=len(words), end=len(words) + len(line.words)))
+        raw.append(line.line._replace(start=len(words), end=len(words) + len(line.words), table=-1))
         words += line.words
     boxes, straight = (
         np.concatenate([getattr(line, name) for line in found]).astype(np.float32) for name in ("boxes", "straight")
     )
-    return replace(
-        page, words=words, boxes=boxes, straight=straight, lines=raw, ocr=True, hidden=0.0, garble=garble_of(page)
-    )
+    read = replace(page, words=words, boxes=boxes, straight=straight, lines=raw, tables=())
+    return with_tables(replace(read, ocr=True, hidden=0.0, garble=garble_of(page)), Rules([], []))
 
 
 def _of_layer(page: RawPage, lines: Sequence[RawLine], picture: pdf_loader.Picture) -> list[_Found]:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from crag.knowledge_base.recognition import OcrLine, Picture, engine_version
 
-READER_VERSION = "1"
+READER_VERSION = "2"
 """Raise it whenever the same picture would give other lines with the same engine."""
 LIMIT = 500_000_000
 """Bytes kept; about 50 000 pages. Beyond it the pages not used for longest go, down to nine tenths."""

@@ -156,7 +156,7 @@ def _are_columns(left: Boxes, right: Boxes, unit: float) -> bool:
 
 
 def _stack(boxes: Boxes, members: list[int], unit: float) -> list[list[int]]:
-    """Rows from top to bottom, each from start to end; a wide gap begins another block."""
+    """Rows from top to bottom, each from start to end; a gap wider than those between lines begins another block."""
     rows: list[list[int]] = []
     for member in sorted(members, key=lambda i: boxes[i, 1] + boxes[i, 3]):
         if rows and _beside(boxes[rows[-1][0]], boxes[member]):
@@ -164,10 +164,12 @@ def _stack(boxes: Boxes, members: list[int], unit: float) -> list[list[int]]:
         else:
             rows.append([member])
     found = [sorted(rows[0], key=lambda i: boxes[i, 0])]
-    for above, row in pairwise(rows):
+    middles = [float(np.mean(boxes[row][:, [1, 3]])) for row in rows]
+    usual = float(np.median(np.diff(middles))) if len(rows) > 1 else 0.0
+    for (above, row), step in zip(pairwise(rows), np.diff(middles), strict=True):
         gap = min(boxes[i, 1] for i in row) - max(boxes[i, 3] for i in above)
         ordered = sorted(row, key=lambda i: boxes[i, 0])
-        if gap > 1.2 * unit:
+        if gap > 1.2 * unit or (gap > 0.3 * unit and step > 1.4 * usual):
             found.append(ordered)
         else:
             found[-1] += ordered

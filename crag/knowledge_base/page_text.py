@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -23,8 +23,9 @@ from crag.knowledge_base.paragraphs import (
     paragraphs_of,
     rows_of,
 )
-from crag.knowledge_base.pdf_loader import RawPage
+from crag.knowledge_base.raw_page import RawPage
 from crag.knowledge_base.reading_order import ordered
+from crag.knowledge_base.table_text import Part, header_of, markdown
 from crag.schema import Frozen
 
 
@@ -39,6 +40,10 @@ class Block:
     glue: str | None = None
     level: int = 0
     """Of a heading: how many others it stands below; 0 is the document's title."""
+    caption: int = 0
+    """Where the caption of a table ends; `start` where there is none."""
+    rows: int = -1
+    """Where the first row of a table in Markdown begins, after caption, column names and separator; -1: it is none."""
 
 
 class PageFacts(Frozen):
@@ -91,9 +96,10 @@ def compose(pages: Sequence[RawPage], outline: Outline = ()) -> list[PageText]:
     everything = [paragraph for found in by_page for paragraph in found]
     mark_headings(everything, outline)
     _mark_continuations(everything)
+    _mark_long_tables(pages, by_page)
     glues = _join_line_ends(everything, words)
     return [
-        _emit(page, found, state, glues, count)
+        _emit(page, found, state, glues, words, count)
         for page, found, state, count in zip(pages, by_page, health, columns, strict=True)
     ]
 
@@ -107,6 +113,26 @@ def _mark_continuations(paragraphs: Sequence[Paragraph]) -> None:
             before = paragraph
         elif paragraph.kind != Kind.MARGIN:
             before = None
+
+
+def _mark_long_tables(pages: Sequence[RawPage], by_page: Sequence[list[Paragraph]]) -> None:
+    """A table that ends a page goes on at the head of the next, with the same column names or none."""
+    for (page, found), (after, following) in pairwise(zip(pages, by_page, strict=True)):
+        last = next((p for p in reversed(found) if p.kind != Kind.MARGIN), None)
+        first = next((p for p in following if p.kind != Kind.MARGIN), None)
+        if last is None or first is None or last.table < 0 or first.table < 0:
+            continue
+        a, b = page.tables[last.table], after.tables[first.table]
+        named = header_of(after, b)
+        alike = len(a.rows[0]) == len(b.rows[0]) and not b.caption and _side_by_side(last, first)
+        first.continues = alike and (not named or named == header_of(page, a))
+
+
+def _side_by_side(above: Paragraph, below: Paragraph) -> bool:
+    """Whether two tables are as wide and stand in the same place across the page."""
+    ends = [(min(r.start for r in p.rows), max(r.end for r in p.rows)) for p in (above, below)]
+    (a, b), (c, d) = ends
+    return min(b, d) - max(a, c) > 0.8 * (max(b, d) - min(a, c))
 
 
 def _join_line_ends(paragraphs: Sequence[Paragraph], words: Counter[str]) -> dict[int, str]:
@@ -126,29 +152,56 @@ def _line_ends(paragraphs: Sequence[Paragraph]) -> Iterator[tuple[Row, Row]]:
     for paragraph in paragraphs:
         if paragraph.kind == Kind.MARGIN:
             continue
-        if paragraph.continues and last is not None:
+        if paragraph.continues and last is not None and paragraph.kind != Kind.TABLE:
             yield last, paragraph.rows[0]
         if paragraph.kind != Kind.TABLE:
             yield from pairwise(paragraph.rows)
         last = paragraph.rows[-1]
 
 
-def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: dict[int, str], columns: int) -> PageText:
+def _emit(
+    page: RawPage,
+    paragraphs: Sequence[Paragraph],
+    health: str,
+    glues: dict[int, str],
+    known: Counter[str],
+    columns: int,
+) -> PageText:
     parts: list[str] = []
     offsets: list[tuple[int, int]] = []
     boxes: list[npt.NDArray[np.float32]] = []
     blocks: list[Block] = []
-    length = 0
+    length = first = 0
 
     def put(text: str) -> None:
         nonlocal length
         parts.append(text)
         length += len(text)
 
+    def put_all(line: Iterable[Part]) -> None:
+        for text, box in line:
+            if box is not None:
+                offsets.append((length, length + len(text)))
+                boxes.append(box)
+            put(text)
+
     for paragraph in paragraphs:
         if length:
             put("\n")
         start = length
+        if paragraph.table >= 0:
+            shape = page.tables[paragraph.table]
+            table = markdown(page, shape._replace(rows=shape.rows[: len(shape.rows) - paragraph.cut]), known)
+            put_all(table.caption)
+            caption = length
+            for number, line in enumerate([table.head, *table.rows] if table.head else table.rows):
+                if length > start:
+                    put("\n")
+                first = length if number == bool(table.head) else first
+                put_all(line)
+            glue = "\n" if paragraph.continues else None
+            blocks.append(Block(start, length, paragraph.kind, glue, caption=caption, rows=first))
+            continue
         for number, row in enumerate(paragraph.rows):
             if number:
                 put("\n" if paragraph.kind == Kind.TABLE else glues.get(id(row), " "))
@@ -158,7 +211,7 @@ def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: di
                 boxes.append(box)
                 put(word)
         glue = glues.get(id(paragraph.rows[0]), " ") if paragraph.continues else None
-        blocks.append(Block(start, length, paragraph.kind, glue, paragraph.level))
+        blocks.append(Block(start, length, paragraph.kind, glue, level=paragraph.level))
     return PageText(
         page.number,
         "".join(parts),
@@ -174,9 +227,10 @@ def _emit(page: RawPage, paragraphs: Sequence[Paragraph], health: str, glues: di
             garble=round(garble_of(page), 4),
             images=round(page.images, 4),
             ocr=page.ocr,
-            reading=page.reading,
-            notes=(page.failure,) if page.failure else (),
+            tables=sum(paragraph.table >= 0 and paragraph.kind == Kind.TABLE for paragraph in paragraphs),
             columns=columns,
+            reading=page.reading,
+            notes=(*page.notes, page.failure) if page.failure else page.notes,
         ),
     )
 

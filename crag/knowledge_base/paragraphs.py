@@ -73,6 +73,10 @@ class Paragraph:
     continues: bool = False
     level: int = 0
     """Of a heading: how many others it stands below; 0 is the document's title."""
+    table: int = -1
+    """Which of the page's tables it is; -1: none that was recognised as such."""
+    cut: int = 0
+    """Last rows of the table that are none of it: a running footer set in the same columns."""
 
     @property
     def text(self) -> str:
@@ -103,14 +107,35 @@ def paragraphs_of(page: int, rows: Sequence[Row]) -> list[Paragraph]:
         cells.setdefault(block, []).append(_cells(row))
     tabular = {block for block, counts in cells.items() if _is_tabular(counts)}
     found: list[Paragraph] = []
+    tables: dict[int, Paragraph] = {}
     for row in rows:
+        number = row.lines[0].table
+        if number in tables:
+            tables[number].rows.append(row)
+            continue
+        if number >= 0:
+            tables[number] = Paragraph(page, Kind.TABLE, [row], table=number)
+            found.append(tables[number])
+            continue
         kind = Kind.MARGIN if row.margin else Kind.TABLE if row.lines[0].block in tabular else Kind.TEXT
         last = found[-1] if found else None
-        if last and last.kind == kind and (kind == Kind.TABLE or _joins(last, row, edges)):
+        if last and last.table < 0 and last.kind == kind and (kind == Kind.TABLE or _joins(last, row, edges)):
             last.rows.append(row)
         else:
             found.append(Paragraph(page, kind, [row]))
+    for table in tables.values():
+        _part_from_margins(table, found)
     return found
+
+
+def _part_from_margins(table: Paragraph, found: list[Paragraph]) -> None:
+    """A letterhead in a frame is no table; a footer in its columns stands below it; repeated column names stay."""
+    if all(row.margin for row in table.rows):
+        table.kind = Kind.MARGIN
+        return
+    while table.rows[-1].margin:
+        found.append(Paragraph(table.page, Kind.MARGIN, [table.rows.pop()]))
+        table.cut += 1
 
 
 def _cells(row: Row) -> int:
@@ -130,7 +155,7 @@ def _joins(paragraph: Paragraph, row: Row, edges: dict[int, float]) -> bool:
     a, b = last.main, row.main
     if a.direction != b.direction or not 0.88 < b.size / a.size < 1.14 or last.bold != row.bold:
         return False
-    if is_item(row, last):
+    if is_item(row, last) or min(a.block, b.block) < 0:  # a form field, a note: each stands for itself
         return False
     if row.lines[0].block != last.lines[0].block:
         return _follows_below(last, row)
@@ -168,6 +193,8 @@ def may_continue(before: Paragraph, after: Paragraph) -> bool:
     last, row = before.rows[-1], after.rows[0]
     a, b = last.main, row.main
     if not 0.94 < b.size / a.size < 1.06 or last.bold != row.bold or a.direction != b.direction or is_item(row):
+        return False
+    if min(a.block, b.block) < 0:
         return False
     if _FINISHED.search(last.words[-1]):
         return False

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,12 +19,17 @@ import numpy.typing as npt
 from pydantic import SecretStr
 
 from crag.errors import PdfError
+from crag.knowledge_base.form_fields import with_fields
 from crag.knowledge_base.opening import PdfHead as PdfHead
 from crag.knowledge_base.opening import brief, mupdf, open_document
 from crag.knowledge_base.opening import read_head as read_head
+from crag.knowledge_base.raw_page import RawLine as RawLine
+from crag.knowledge_base.raw_page import RawPage as RawPage
 from crag.knowledge_base.right_to_left import is_right_to_left, logical_words
+from crag.knowledge_base.rulings import Rules, rules_of
+from crag.knowledge_base.table_reader import with_tables
 
-PARSER_VERSION = "text-3"
+PARSER_VERSION = "layout-2"
 """Part of the index fingerprint: raise it whenever the same PDF would give other pages."""
 
 SLICE = 8
@@ -36,50 +41,6 @@ _DRAWN = 16 | 32 | 64
 """Of `char_flags`: filled, stroked, used as a clip."""
 _GLYPH_NUMBERS = 128 | 256
 """Of `char_flags`: the character is the number of its CID or glyph."""
-
-
-class RawLine(NamedTuple):
-    """Words `[start, end)` of its page that stand on one line, as the file orders them."""
-
-    start: int
-    end: int
-    block: int
-    size: float
-    """Font size in points of most of its characters."""
-    bold: bool
-    direction: tuple[float, float]
-    """Unit vector of the writing direction in the unrotated page; (1, 0) is left to right."""
-    unmapped: bool = False
-    """Whether most of its characters are glyph numbers, for want of a character map: noise."""
-
-
-@dataclass(frozen=True, slots=True)
-class RawPage:
-    """One page as the file holds it: coordinates in points of the unrotated page, origin top left."""
-
-    number: int
-    """1-based."""
-    width: float
-    height: float
-    rotation: int
-    words: list[str]
-    boxes: npt.NDArray[np.float32]
-    """x0, y0, x1, y1 of each word, shape (words, 4)."""
-    lines: list[RawLine]
-    images: float
-    """Share of the page covered by images, [0, 1]."""
-    ocr: bool = False
-    """Whether words were read from the page's picture."""
-    hidden: float = 0.0
-    """Share of the characters that are not drawn (the text layer of a scan), [0, 1]."""
-    reading: str = ""
-    """What came of OCR, see `health.Reading`; "" where it was not needed."""
-    failure: str = ""
-    """Why OCR failed or the page was lost, as a sentence; "" where it did not."""
-    garble: float | None = None
-    """Share of unreadable characters of the text layer that OCR replaced, [0, 1]."""
-    straight: npt.NDArray[np.float32] | None = None
-    """The boxes as they would stand if the page were not skewed: by them words are put in order."""
 
 
 class Picture(NamedTuple):
@@ -187,7 +148,19 @@ def _read_page(document: Any, index: int) -> RawPage:
     texts = [word[4] for word in words]
     images = _images(page) if page.get_images() or sum(map(len, texts)) < _LITTLE_TEXT else 0.0
     size_of, hidden = page.cropbox, _hidden(blocks)
-    return RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images, hidden=hidden)
+    raw = RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images, hidden=hidden)
+    raw, fields = with_fields(raw, page)
+    return with_tables(raw, _rules(page), fields)
+
+
+def _rules(page: Any) -> Rules:
+    """The ruling lines of the page, in the coordinates of its words; none where its drawings are damaged."""
+    try:
+        return rules_of(page.get_cdrawings(), page.cropbox.width, page.cropbox.height)
+    except MemoryError:
+        raise
+    except Exception:  # MuPDF's errors have no common base; the words are there all the same
+        return Rules([], [])
 
 
 def _style(spans: list[dict[str, Any]]) -> tuple[float, bool]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pydantic import SecretStr
 
 from crag.events import FileRow
-from crag.knowledge_base.records import Held, Known, OcrMode
+from crag.knowledge_base.health import OcrMode
+from crag.knowledge_base.records import Held, Known
 
 _STRENGTH: tuple[OcrMode, ...] = ("auto", "off", "force")
 

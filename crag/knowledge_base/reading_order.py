@@ -71,18 +71,30 @@ def ordered(lines: Sequence[Line]) -> tuple[list[Line], int]:
 
 
 def _renumbered(lines: Sequence[Line]) -> list[Line]:
-    """Blocks that were parted by another one get numbers of their own."""
+    """Blocks that were parted by another one get numbers of their own; negative ones, which stand alone, stay so."""
     number = -1
-    for _, group in groupby(lines, key=lambda line: line.block):
+    for block, group in groupby(lines, key=lambda line: line.block):
         number += 1
         for line in group:
-            line.block = number
+            line.block = number if block >= 0 else -1 - number
     return list(lines)
+
+
+def _tables_whole(lines: Sequence[Line]) -> list[Line]:
+    """The lines of a table follow its first one: it is read as a whole, whatever stands between them in the file."""
+    tables: dict[int, list[Line]] = {}
+    for line in lines:
+        if line.table >= 0:
+            tables.setdefault(line.table, []).append(line)
+    result: list[Line] = []
+    for line in lines:
+        result += [line] if line.table < 0 else tables.pop(line.table, [])
+    return result
 
 
 def _parts(lines: Sequence[Line]) -> list[Part]:
     parts = []
-    for _, group in groupby(lines, key=lambda line: line.block):
+    for _, group in groupby(_tables_whole(lines), key=lambda line: (line.table, line.block if line.table < 0 else 0)):
         found = list(group)
         extent = (
             min(line.start for line in found),
@@ -224,7 +236,7 @@ def _by_rows(ids: Sequence[int], parts: Sequence[Part]) -> list[int]:
 
 def _unwoven(lines: Sequence[Line]) -> list[Line]:
     """Parts prose that the file writes row by row across columns: left line, right line, next row."""
-    pairs = [(a, b) for a, b in pairwise(lines) if _side_by_side(a, b)]
+    pairs = [(a, b) for a, b in pairwise(lines) if max(a.table, b.table) < 0 and _side_by_side(a, b)]
     gutters: list[list[tuple[Line, Line]]] = []
     for a, b in pairs:
         for gutter in gutters:
@@ -280,5 +292,5 @@ def _regrouped(lines: Sequence[Line], side: Callable[[Line], int | None]) -> lis
             run.sort(key=lambda line: side(line) or 0)
         for _, block in groupby(run, key=lambda line: side(line) if inside else line.block):
             number += 1
-            found += [replace(line, block=number) for line in block]
+            found += [replace(line, block=number if line.block >= 0 else line.block) for line in block]
     return found

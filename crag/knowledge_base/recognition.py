@@ -31,6 +31,10 @@ _TALL = 1.5
 _SURE = 0.9
 """A page read with this confidence stands the right way up: one that is upside down scores 0.7."""
 _SAMPLE = 5
+_INK = 40
+"""Grey levels from the paper's."""
+_MARGIN = 80
+"""Pixels of paper left around what is shown."""
 
 
 class OcrWord(Frozen):
@@ -73,6 +77,7 @@ def _engine() -> Any:
             "Global.log_level": "critical",
             "Global.use_cls": False,  # it turns upright lines; orientation is decided for the whole page
             "Global.text_score": 0.0,
+            "Det.box_thresh": 0.3,  # at its default of 0.5 a page with a single line may seem empty
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             "Rec.rec_batch_num": 1,
@@ -82,11 +87,27 @@ def _engine() -> Any:
 
 def recognise(picture: Picture) -> list[OcrLine]:
     """The lines of a picture whichever way up it lies, in no particular order. Raises PdfError without the engine."""
-    lines = _read(picture)
-    turns = _turns(picture, lines)
-    if not turns:
-        return lines
-    return [_turned_back(line, turns, picture.shape) for line in _read(np.rot90(picture, turns))]
+    top, left, inked = _inked(picture)
+    lines = _read(inked)
+    turns = _turns(inked, lines)
+    if turns:
+        lines = [_turned_back(line, turns, inked.shape) for line in _read(np.rot90(inked, turns))]
+    return [_moved(line, left, top) for line in lines]
+
+
+def _inked(picture: Picture) -> tuple[int, int, Picture]:
+    """(top, left, the part of the picture that shows anything): the engine overlooks a line on a page of white."""
+    shown = np.abs(picture.astype(np.int16) - int(np.median(picture))) > _INK
+    rows, columns = np.flatnonzero(shown.any(axis=1)), np.flatnonzero(shown.any(axis=0))
+    if not rows.size:
+        return 0, 0, picture
+    top, left = max(0, int(rows[0]) - _MARGIN), max(0, int(columns[0]) - _MARGIN)
+    return top, left, picture[top : int(rows[-1]) + _MARGIN, left : int(columns[-1]) + _MARGIN]
+
+
+def _moved(line: OcrLine, right: int, down: int) -> OcrLine:
+    corners = tuple(value + (down if place % 2 else right) for place, value in enumerate(line.corners))
+    return line.model_copy(update={"corners": corners})
 
 
 def read_again(lines: Sequence[OcrLine], picture: Picture, factor: float) -> list[OcrLine]:
@@ -191,9 +212,11 @@ def _turns(picture: Picture, lines: Sequence[OcrLine]) -> int:
 
 
 def confidence(lines: Sequence[OcrLine]) -> float:
-    """Mean score of the lines, long ones counting more; 0 without lines."""
-    length = sum(len(line.text) for line in lines)
-    return sum(line.score * len(line.text) for line in lines) / length if length else 0.0
+    """Mean score, [0, 1], by the length of the lines on the page: of a script that the model does not know it makes a
+    few signs from a long line. 0 without lines."""
+    lengths = [_sides(line.quad)[0] for line in lines]
+    weighed = sum(line.score * length for line, length in zip(lines, lengths, strict=True))
+    return weighed / sum(lengths) if lengths else 0.0
 
 
 def _recognised(crop: Picture) -> tuple[str, float]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from crag.knowledge_base.health import OcrMode as OcrMode
 from crag.knowledge_base.page_text import PageText
 from crag.schema import Passage
 
 Vectors = npt.NDArray[np.float32]
+
+"""Whether pages are read from their picture: those that need it, none, all."""
 
 
 @dataclass(frozen=True, slots=True)

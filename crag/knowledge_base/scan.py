@@ -13,8 +13,9 @@ from pathlib import Path
 
 from crag.errors import KnowledgeBaseError
 from crag.events import FileChange, FileState
+from crag.knowledge_base.health import OcrMode
 from crag.knowledge_base.plan import options_text, wanted
-from crag.knowledge_base.records import Known, OcrMode
+from crag.knowledge_base.records import Known
 
 _TEMPORARY = (".~", "~$", "._")
 """Lock and shadow files that editors and macOS leave beside a document."""

@@ -63,15 +63,14 @@ class Snapshot:
         `contents` (sha256) limits the search. Staged and dead vectors are passed over by searching wider.
         """
         chosen = None if contents is None else frozenset(contents)
-        there, everything = self._searchable(chosen)
-        if chosen is not None and (there <= _EXACT or there < _EXACT_SHARE * everything):
+        if chosen is not None and self._are_few(chosen):
             return self._exact(vector, n, chosen)  # surer than a filter inside Chroma, and as quick
         try:
             found = self._from_store(vector, n, chosen)
         except KnowledgeBaseError as error:
             _log.info("exact search instead: %s", error)
             found = []
-        if len(found) < min(n, there):
+        if len(found) < n and len(found) < self._searchable(chosen)[0]:
             found = self._exact(vector, n, chosen)  # Chroma failed, lost vectors in silence, or has others nearer
         return found
 
@@ -100,6 +99,10 @@ class Snapshot:
         if not cosines:
             return []
         return [ids[place] for place in np.argsort(-np.concatenate(cosines), kind="stable")[:n]]
+
+    def _are_few(self, contents: Collection[str]) -> bool:
+        there, everything = self._searchable(contents)
+        return there <= _EXACT or there < _EXACT_SHARE * everything
 
     def _searchable(self, contents: Collection[str] | None) -> tuple[int, int]:
         """How many live passages the chosen contents have, and how many there are."""

@@ -38,9 +38,16 @@ def verdict(pages: Sequence[PageText], passages: int, head: PdfHead) -> list[str
         warnings.append(f"Some characters on {_numbers(doubtful)} are unreadable and were left out.")
     if little:
         warnings.append("It holds only a few words of text.")
+    warnings += _notes(pages)
     if head.repaired:
         warnings.append("The file is damaged and was repaired while reading: parts may be missing.")
     return warnings
+
+
+def _notes(pages: Sequence[PageText]) -> list[str]:
+    """What pages say of themselves, such as that attachments are not read; OCR's failures are told elsewhere."""
+    failed = {*_failures(pages), *_failures(pages, Reading.LOST)}
+    return list(dict.fromkeys(note for page in pages for note in page.facts.notes if note not in failed))
 
 
 def _of_reading(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> list[str]:
@@ -78,7 +85,7 @@ def _refusal(pages: Sequence[PageText], by_reading: dict[str, list[int]]) -> Pdf
             "add a copy with a text layer."
         )
     if nothing := by_reading.get(Reading.NOTHING):
-        return PdfError(f"It has no text layer, and OCR found no text on {_numbers(nothing)}.")
+        return PdfError(f"It has no text layer, and OCR found no text on {_numbers(nothing)} ({_SCRIPTS}).")
     return PdfError(f"It holds no text: {_pages(len(pages), 'is empty', 'are empty')}.")
 
 
@@ -87,7 +94,7 @@ def _failures(pages: Sequence[PageText], reading: Reading = Reading.FAILED) -> d
     found: dict[str, list[int]] = {}
     for page in pages:
         if page.facts.reading == reading:
-            found.setdefault(" ".join(page.facts.notes), []).append(page.number)
+            found.setdefault(page.facts.notes[-1], []).append(page.number)
     return found
 
 

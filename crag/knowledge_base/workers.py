@@ -21,7 +21,7 @@ from pydantic import SecretStr
 
 from crag.errors import KnowledgeBaseError, LockedPdfError, PdfError
 from crag.knowledge_base.chunker import digest
-from crag.knowledge_base.health import Need, Reading, need_of
+from crag.knowledge_base.health import Need, OcrMode, Reading, need_of
 from crag.knowledge_base.ocr import TIME_FACTOR, read_by_ocr
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.patience import Patience
@@ -35,7 +35,6 @@ from crag.knowledge_base.pdf_loader import (
     read_pages,
     read_shape,
 )
-from crag.knowledge_base.records import OcrMode
 from crag.schema import Passage
 
 R = TypeVar("R")
@@ -182,7 +181,7 @@ class Workers:
         self, content: str, fingerprint: str, raw: list[RawPage], head: PdfHead, cancel: threading.Event
     ) -> tuple[list[PageText], list[Passage]]:
         """Pages and passages; where this fails, the page with the most words is left out if they are very many."""
-        slices = 1 + len(raw) // SLICE
+        slices = 3 * (1 + len(raw) // SLICE)
         while True:
             try:
                 task = partial(digest, content, fingerprint, raw, head.outline)
@@ -228,7 +227,7 @@ class Workers:
             shape = self._call("measuring this page", 1, cancel, partial(read_shape, path, page.number, password))
         except PdfError:
             return page
-        found = self._read_picture(path, shape, Need.WHOLE, cancel, password, 1)
+        found = self._read_picture(path, shape, Need.WHOLE, cancel, password, 2)
         if found.reading in (Reading.READ, Reading.UNSURE):
             return found
         return replace(shape, reading=Reading.LOST, failure=page.failure)

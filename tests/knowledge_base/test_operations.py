@@ -110,6 +110,22 @@ def test_a_file_that_cannot_be_deleted_stays_indexed(
     assert texts(base) == {"Some text."}
 
 
+def test_a_file_can_be_deleted_from_a_damaged_index_which_the_next_build_mends(
+    base: KnowledgeBase, write: Write, tmp_path: Path, embedder: HashingEmbedder
+) -> None:
+    write("a.pdf", "The first file.")
+    write("b.pdf", "The second file.")
+    built(base)
+    base.close()
+    shutil.rmtree(tmp_path / "chroma_db" / "index-1")
+    base.delete("a.pdf")
+    assert [row.path for row in base.rows()] == ["b.pdf"]
+    built(base)
+    assert texts(base) == {"The second file."}
+    assert vectors(base) == ids(base)
+    assert len(embedder.embedded) == 2
+
+
 def test_a_delete_leaves_what_a_cancelled_build_has_finished(base: KnowledgeBase, write: Write) -> None:
     write("a.pdf", "The first file.")
     built(base)
@@ -201,9 +217,7 @@ def test_another_usual_way_of_reading_is_a_change_for_files_without_an_option(
     other.close()
 
 
-def test_a_stored_option_that_was_not_carried_out_is_a_change(
-    base: KnowledgeBase, write: Write, embedder: HashingEmbedder
-) -> None:
+def test_a_stored_option_that_was_not_carried_out_is_a_change(base: KnowledgeBase, write: Write) -> None:
     write("a.pdf", "Text of the file.")
     built(base)
     cancel = threading.Event()
@@ -215,7 +229,8 @@ def test_a_stored_option_that_was_not_carried_out_is_a_change(
     assert [change.state for change in base.changes()] == [FileState.CHANGED]
     built(base)
     assert [change.state for change in base.changes()] == [FileState.UNCHANGED]
-    assert len(embedder.embedded) == 2
+    assert texts(base) == {"Text of the file."}
+    assert base.rows()[0].ocr_pages == 1
 
 
 def test_an_unknown_file_cannot_be_read_again_and_the_nearest_is_named(base: KnowledgeBase, write: Write) -> None:

@@ -177,7 +177,11 @@ def test_rows_of_a_table_stay_rows(tmp_path: Path) -> None:
             page.insert_text((72 + 150 * x, 100 + 16 * y), cell, fontsize=11)
     document.save(tmp_path / "table.pdf")
     found = pages_of(tmp_path / "table.pdf")[0]
-    assert found.text.split("\n") == [" ".join(row) for row in rows]
+    assert found.text.split("\n") == [
+        "| Part | Price | Stock |",
+        "|---|---|---|",
+        *(f"| {' | '.join(r)} |" for r in rows[1:]),
+    ]
 
 
 def test_rotated_pages_read_like_upright_ones(tmp_path: Path) -> None:

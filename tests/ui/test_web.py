@@ -69,11 +69,13 @@ def test_a_quote_from_the_web_has_a_chip_with_title_host_and_a_link_that_opens_a
     assert ">Batch sizes &amp; more · art.example</a>" in chip
 
 
-def test_files_come_before_the_web_in_the_chips(stage: Stage) -> None:
+def test_files_are_cited_by_buttons_and_come_before_the_links_to_the_web(stage: Stage) -> None:
     stage.turn = with_web(AMBIGUOUS)
-    chips = html(answered(stage)).split("<span class='crag-chip'>")[1:]
-    assert "crag-link" not in chips[0]
-    assert "crag-link" in chips[-1]
+    at = answered(stage)
+    assert sum((button.key or "").startswith("cited-") for button in at.button) == 1
+    chips = html(at).split("<span class='crag-chip'>")[1:]
+    assert len(chips) == 1
+    assert chips[0].startswith("<b>[2]</b> <a class='crag-link'")
 
 
 def test_the_documents_panel_shows_the_web_apart_with_query_provider_and_time(stage: Stage) -> None:
