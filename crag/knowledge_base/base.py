@@ -238,6 +238,7 @@ class KnowledgeBase:
             self._writable,
             self._published,
             cancel,
+            self._ocr,
             dict(self._passwords),
         )
 

@@ -25,8 +25,8 @@ from crag.knowledge_base.table_reader import with_tables
 OCR_VERSION = "ocr-2"
 """Part of the index fingerprint: raise it whenever the same lines would give another page."""
 
-TIME_FACTOR = 5
-"""A page that is read from its picture may take so many times the limit of a slice that is read as text."""
+TIME_FACTOR = 15
+"""A page that is read from its picture may take so many times the limit of one that is read as text."""
 
 _LONGEST = 1800
 """Pixels of a page's longer side: A4 at 154 dpi, from where on more gains nothing and costs memory."""

@@ -46,7 +46,7 @@ def verdict(pages: Sequence[PageText], passages: int, head: PdfHead) -> list[str
 
 def _notes(pages: Sequence[PageText]) -> list[str]:
     """What pages say of themselves, such as that attachments are not read; OCR's failures are told elsewhere."""
-    failed = set(_failures(pages))
+    failed = {*_failures(pages), *_failures(pages, Reading.LOST)}
     return list(dict.fromkeys(note for page in pages for note in page.facts.notes if note not in failed))
 
 

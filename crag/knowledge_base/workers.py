@@ -181,7 +181,7 @@ class Workers:
         self, content: str, fingerprint: str, raw: list[RawPage], head: PdfHead, cancel: threading.Event
     ) -> tuple[list[PageText], list[Passage]]:
         """Pages and passages; where this fails, the page with the most words is left out if they are very many."""
-        slices = 1 + len(raw) // SLICE
+        slices = 3 * (1 + len(raw) // SLICE)
         while True:
             try:
                 task = partial(digest, content, fingerprint, raw, head.outline)
@@ -227,7 +227,7 @@ class Workers:
             shape = self._call("measuring this page", 1, cancel, partial(read_shape, path, page.number, password))
         except PdfError:
             return page
-        found = self._read_picture(path, shape, Need.WHOLE, cancel, password, 1)
+        found = self._read_picture(path, shape, Need.WHOLE, cancel, password, 2)
         if found.reading in (Reading.READ, Reading.UNSURE):
             return found
         return replace(shape, reading=Reading.LOST, failure=page.failure)
