@@ -238,7 +238,6 @@ class KnowledgeBase:
             self._writable,
             self._published,
             cancel,
-            self._ocr,
             dict(self._passwords),
         )
 

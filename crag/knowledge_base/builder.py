@@ -61,7 +61,6 @@ class Builder:
     store: Callable[[int, bool], VectorStore]
     published: Callable[[State], None]
     cancel: threading.Event
-    ocr: OcrMode = "auto"
     passwords: Mapping[str, SecretStr] = field(default_factory=dict)
     """By path."""
     sessions: ExitStack = field(default_factory=ExitStack)
