@@ -35,6 +35,9 @@ def draw(trace: Trace, t: Texts) -> None:
         kept = trace.answer or trace.documents
         st.caption(f":material/stop_circle: {t('stopped' if kept else 'stopped_empty')}")
     _footer(trace, t)
+    if trace.files:
+        names = ", ".join(trace.files)
+        st.caption(f":material/filter_alt: {safe.in_markdown(t('asked_of', files=names))}")
     for notice in _notices(trace, t):
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions:

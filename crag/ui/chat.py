@@ -7,7 +7,7 @@ import streamlit as st
 from config import Settings
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, safe, spoken, state, welcome
+from crag.ui import answer, safe, sidebar, spoken, state, welcome
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Conversation, Process, Turn
@@ -77,7 +77,8 @@ def _submit(process: Process, conversation: Conversation | None, settings: Setti
 
 def _ask(process: Process, conversation: Conversation | None, question: str, settings: Settings) -> None:
     if question.strip():
-        state.show(process.ask(conversation.id if conversation else None, question.strip(), settings))
+        known = conversation.id if conversation else None
+        state.show(process.ask(known, question.strip(), settings, sidebar.files()))
 
 
 def _ended(

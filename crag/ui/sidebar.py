@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from config import Settings
-from crag.ui import knowledge, state
+from crag.ui import knowledge, safe, state
 from crag.ui.knowledge import Overview
 from crag.ui.state import Conversation, Limits, Process
 from crag.ui.texts import Texts
+
+FILES = "which-files"
+"""Where the page keeps the files that questions may use."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,29 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
     if conversation is not None or not places.in_chat or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)
+    if not overview.empty:
+        _which_files(overview, t)
     with st.expander(t("decision"), icon=":material/tune:", expanded=False):
         return _decision(process, t)
+
+
+def files() -> tuple[str, ...]:
+    """The paths that the next question may use; none: all."""
+    return tuple(st.session_state.get(FILES, ()))
+
+
+def _which_files(overview: Overview, t: Texts) -> None:
+    paths = [row.path for row in overview.indexed]
+    if chosen := st.session_state.get(FILES):
+        st.session_state[FILES] = [path for path in chosen if path in paths]
+    st.multiselect(
+        t("which_files"),
+        paths,
+        key=FILES,
+        format_func=safe.clean,
+        placeholder=t("which_files_all", n=len(paths)),
+        help=t("which_files_help"),
+    )
 
 
 def _decision(process: Process, t: Texts) -> Settings:

@@ -49,6 +49,8 @@ class Turn:
     question: str
     settings: Settings
     job: Job[TurnEvent]
+    files: tuple[str, ...] = ()
+    """The paths that it may use; none: all."""
     before: Job[TurnEvent] | None = None
     """The turn that was running when this was asked: it ends first."""
 
@@ -86,11 +88,11 @@ def open_house(settings: Settings, progress: Callable[[str, float], None]) -> Ho
 
 
 def turn_source(
-    house: House, settings: Settings, question: str
+    house: House, settings: Settings, question: str, files: tuple[str, ...] = ()
 ) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
     from crag.assembly import ask
 
-    return ask(house, settings, question)
+    return ask(house, settings, question, files)
 
 
 def _after(
@@ -177,18 +179,22 @@ class Process:
         if job is not None and job.state is JobState.FAILED:
             self._forgotten = job.id
 
-    def ask(self, conversation_id: str | None, question: str, settings: Settings) -> Conversation:
+    def ask(
+        self, conversation_id: str | None, question: str, settings: Settings, files: tuple[str, ...] = ()
+    ) -> Conversation:
         """Starts a turn in the conversation, or in a new one where it is None or no longer known.
+
+        `files` are the paths that it may use; none: all.
 
         Where the last turn still runs, the new one waits for its end.
         """
-        answering = turn_source(self._opened(), settings, question)
+        answering = turn_source(self._opened(), settings, question, files)
         with self._lock:
             conversation = self._conversations.get(conversation_id or "") or Conversation(uuid.uuid4().hex)
             self._conversations[conversation.id] = conversation
             before = conversation.turns[-1].job if conversation.turns else None
             job = self.runtime.start("turn", _after(before, answering))
-            conversation.turns.append(Turn(question, settings, job, before))
+            conversation.turns.append(Turn(question, settings, job, files, before))
             for old in list(self._conversations)[:-KEPT_CONVERSATIONS]:
                 del self._conversations[old]
         return conversation
@@ -198,7 +204,7 @@ class Process:
         with self._lock:
             if turn in conversation.turns:
                 conversation.turns.remove(turn)
-        self.ask(conversation.id, turn.question, settings)
+        self.ask(conversation.id, turn.question, settings, turn.files)
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         return self._conversations.get(conversation_id)

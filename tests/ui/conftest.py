@@ -35,7 +35,9 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
     )
     made.goes_on.set()
 
-    def turn_source(house: Any, settings: Any, question: str) -> Callable[[Any], AsyncIterator[TurnEvent]]:
+    def turn_source(
+        house: Any, settings: Any, question: str, files: tuple[str, ...] = ()
+    ) -> Callable[[Any], AsyncIterator[TurnEvent]]:
         async def source(job: Any) -> AsyncIterator[TurnEvent]:
             if made.fails:
                 raise made.fails
@@ -46,7 +48,7 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
                 await asyncio.to_thread(made.goes_on.wait, 0.01)
             if isinstance(last, Finished):
                 stopped = {"stopped": True, "answer": "From your docu"} if job.stopping.is_set() else {}
-                last = Finished(trace=last.trace.model_copy(update={"turn_id": job.id, **stopped}))
+                last = Finished(trace=last.trace.model_copy(update={"turn_id": job.id, "files": files, **stopped}))
             yield last
 
         return source

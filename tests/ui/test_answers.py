@@ -261,3 +261,10 @@ def test_a_question_asked_while_another_is_answered_waits_for_it(stage: Stage) -
     assert "Stop" not in labels(at)
     assert html(at).count("crag-answer") == 2
     assert not at.exception
+
+
+def test_a_question_may_be_put_to_some_files_only_and_the_answer_names_them(stage: Stage) -> None:
+    at = stage.page()
+    at.sidebar.multiselect(key="which-files").select("guide.pdf").run()
+    at = ended(ask(at))
+    assert "Asked of: guide.pdf" in "".join(caption.value for caption in at.main.caption)
