@@ -69,6 +69,11 @@ _LOCKED = (
 _WRONG = "The password that was given does not open it: check capitals and keyboard layout, and give it again."
 
 
+def wants_password(error: str | None) -> bool:
+    """Whether this is why a file could not be opened: it was locked, or the password did not fit."""
+    return error in (_LOCKED, _WRONG)
+
+
 def read_head(path: Path, password: SecretStr | None = None, outline: bool = True) -> PdfHead:
     """Opens the file and counts its pages. Raises PdfError with the reason why it cannot be indexed."""
     document = open_document(path, password)

@@ -19,6 +19,8 @@ from crag.ui.texts import Texts
 log = logging.getLogger(__name__)
 
 TICK = 0.4
+WATCH = 5.0
+"""Seconds between two looks at the folder where it is watched."""
 NEWEST = 20
 """So many finished files are shown while a build runs; all of them when it has ended."""
 MOST_LINES = 200
@@ -87,6 +89,8 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
     if job is not None and overview.building:  # as it was when the rest was read: the follower ends in a rerun
         _follow(job, t)
         return
+    if process.settings.watch == "on" and not overview.to_do:
+        _watch(process, t)
     _preview(process, overview, t)
     _staged(process, overview, t)
     if process.refused_at is not None:
@@ -109,8 +113,12 @@ def _follow(job: Job[BuildEvent], t: Texts) -> None:
             file = safe.in_markdown(current.path)
             st.progress(view.share, text=t("build_file", n=view.passed + 1, of=max(1, len(view.to_do)), file=file))
             stage = t(f"stage_{current.stage}", done=current.done, total=current.total)
-            reads = current.stage == "reading" and current.pages_per_second > 0
-            st.caption(f"{stage} · {t('pages_per_second', rate=current.pages_per_second)}" if reads else stage)
+            said = [stage]
+            if current.stage == "reading" and current.pages_per_second > 0:
+                said.append(t("pages_per_second", rate=current.pages_per_second))
+            if current.seconds_left is not None:
+                said.append(t("seconds_left", n=round(current.seconds_left)))
+            st.caption(" · ".join(said))
         _lines(view.finished[: -NEWEST - 1 : -1], t)
         stopping = job.stopping.is_set()
         st.button(
@@ -121,6 +129,14 @@ def _follow(job: Job[BuildEvent], t: Texts) -> None:
             icon=":material/stop_circle:",
         )
     if not running:
+        st.rerun()
+
+
+@st.fragment(run_every=WATCH)
+def _watch(process: Process, t: Texts) -> None:
+    """Looks for changes of the folder; what has changed is shown with the button to rebuild."""
+    if process.house is not None and process.house.knowledge_base.changed_since_build():
+        st.caption(f":material/visibility: {t('folder_changed')}")
         st.rerun()
 
 

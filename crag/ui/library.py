@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
 from crag.errors import CragError
 from crag.events import FileRow
-from crag.ui import library_file, library_page, safe
+from crag.knowledge_base.opening import wants_password
+from crag.ui import library_controls, library_file, library_page, safe
 from crag.ui.knowledge import Overview
 from crag.ui.state import Process
 from crag.ui.texts import Texts
@@ -17,14 +19,10 @@ from crag.ui.texts import Texts
 if TYPE_CHECKING:
     from crag.knowledge_base.base import KnowledgeBase
 
-Control = Callable[[Process, FileRow, Texts], None]
-FILE_CONTROLS: Final[tuple[Control, ...]] = ()
-"""What can be done with one file; drawn in a row under its name."""
-FOLDER_CONTROLS: Final[tuple[Callable[[Process, Texts], None], ...]] = ()
-"""What can be done with all of them; drawn in a row above the table."""
-
 MOST_NAMES: Final = 500
 """So many files of other kinds are named."""
+DELETED: Final = "library-deleted"
+"""Where the path of the file waits that was just deleted, until the table has said so."""
 FILE, PAGE = "f", "p"
 """The query parameters that name a file and a page, so that a reload shows them again."""
 
@@ -42,7 +40,7 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
             elif number := _number(st.query_params.get(PAGE)):
                 library_page.draw(base, row.path, number, go, t)
             else:
-                _file(process, base, row, t)
+                _file(process, base, row, overview.building, t)
         except CragError as error:
             st.error(safe.in_markdown(str(error)), icon=":material/error:")
             st.button(t("all_files"), key="back-to-files", icon=":material/arrow_back:", on_click=go)
@@ -61,29 +59,34 @@ def _number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and 0 < int(text) < 10**6 else None
 
 
-def _file(process: Process, base: KnowledgeBase, row: FileRow, t: Texts) -> None:
+def _file(process: Process, base: KnowledgeBase, row: FileRow, building: bool, t: Texts) -> None:
     st.button(t("all_files"), key="back-to-files", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.subheader(safe.in_markdown(row.path), anchor=False)
     library_file.draw_facts(row, t)
-    if FILE_CONTROLS:
-        with st.container(horizontal=True, key="file-controls"):
-            for control in FILE_CONTROLS:
-                control(process, row, t)
-    library_file.draw_pages(base, row.path, go, t)
+    if wants_password(row.error):
+        library_controls.draw_password(process, base, row.path, True, building, t)
+    library_controls.draw(process, base, row, building, partial(_deleted, row.path), t)
+    locked = partial(library_controls.draw_password, process, base, row.path, False, building, t)
+    library_file.draw_pages(base, row.path, go, locked, t)
+
+
+def _deleted(path: str) -> None:
+    """Back to the table, which then says so."""
+    st.session_state[DELETED] = path
+    go()
 
 
 def _files(process: Process, overview: Overview, t: Texts) -> None:
     st.header(t("knowledge_base"), anchor=False)
     if overview.error:
         st.error(safe.in_markdown(overview.error), icon=":material/error:")
+    if (path := st.session_state.pop(DELETED, None)) is not None:
+        st.toast(t("deleted", file=safe.in_markdown(path)), icon=":material/delete:")
     if not overview.rows:
         st.caption(t("no_rows"))
     else:
-        st.caption(_totals(overview, t))
-        if FOLDER_CONTROLS:
-            with st.container(horizontal=True, key="folder-controls"):
-                for control in FOLDER_CONTROLS:
-                    control(process, t)
+        size = process.house.knowledge_base.size_on_disk() if process.house else 0
+        st.caption(f"{_totals(overview, t)} · {t('index_size', mb=size / 1e6)}")
         _table(process, overview.rows, t)
     if overview.ignored:
         with st.expander(t("ignored", n=len(overview.ignored)), icon=":material/block:", key="library-ignored"):

@@ -38,8 +38,8 @@ def draw_facts(row: FileRow, t: Texts) -> None:
         st.warning(safe.in_markdown(warning), icon=":material/warning:")
 
 
-def draw_pages(base: KnowledgeBase, path: str, go: Go, t: Texts) -> None:
-    """The thumbnails, all or those that want a look."""
+def draw_pages(base: KnowledgeBase, path: str, go: Go, locked: Callable[[], None], t: Texts) -> None:
+    """The thumbnails, all or those that want a look; `locked` is drawn where they wait for a password."""
     pages = base.pages.of(path)
     doubtful = [page for page in pages if wants_a_look(page)]
     if doubtful and len(doubtful) < len(pages):
@@ -63,6 +63,8 @@ def draw_pages(base: KnowledgeBase, path: str, go: Go, t: Texts) -> None:
             images = base.pages.thumbnails(path, [page.number for page in seen], WIDTH) if seen else {}
     except PageImageError as error:
         st.info(t(f"image_{error.reason}"), icon=":material/hide_image:")
+        if error.reason == "locked":
+            locked()
     with st.container(horizontal=True, gap="small", key="thumbnails"):
         for page in seen:
             _thumbnail(path, page, images.get(page.number), go, t)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from crag.assembly import House
     from crag.calibrations import Calibration
     from crag.history.labels import Labels
+    from crag.knowledge_base.health import OcrMode
 
 log = logging.getLogger(__name__)
 
@@ -119,6 +120,8 @@ class Process:
         self.refused_at: tuple[FileRow, ...] | None = None
         """The published files when a build was refused because another process was building."""
         self._forgotten: str | None = None
+        self._again: tuple[str, str] | None = None
+        """The path that was read again last, and the job that did."""
         self._labels: Labels | None = None
         self._conversations: dict[str, Conversation] = {}
         self._lock = threading.Lock()
@@ -142,6 +145,19 @@ class Process:
         """Rebuilds what has changed in Files/; joins the build that runs."""
         knowledge_base = self._opened().knowledge_base
         return self._write(lambda job: knowledge_base.build(job.stopping))
+
+    def read_again(self, path: str, ocr: OcrMode | None = None) -> Job[BuildEvent]:
+        """Reads one file again, with `ocr` from now on where it is given; joins the build that runs."""
+        knowledge_base = self._opened().knowledge_base
+        job = self._write(lambda job: knowledge_base.read_again(path, ocr, job.stopping))
+        self._again = (path, job.id)
+        return job
+
+    def failed_again(self, path: str) -> str | None:
+        """Why a file could not be read again, where that was the last build."""
+        job = self.runtime.latest("build")
+        mine = job is not None and self._again == (path, job.id) and job.state is JobState.FAILED
+        return job.error if job is not None and mine else None
 
     def publish_staged(self) -> Job[BuildEvent]:
         """Makes the finished files of a cancelled build live; `staged` of the last event counts them."""

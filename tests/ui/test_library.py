@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
-from ui_stage import INDEXED, PAGE, Stage, html, labels, messages
+from ui_stage import INDEXED, PAGE, Stage, ended, html, labels, messages
 
 from crag.events import FileRow
 from crag.knowledge_base.page_text import PageFacts
@@ -126,3 +126,43 @@ def test_the_worst_come_first_whatever_their_names() -> None:
         "scan.pdf",
         "guide.pdf",
     ]
+
+
+def test_a_file_is_read_again_with_the_ocr_that_was_chosen(stage: Stage) -> None:
+    stage.base.row_list = [WARNED]
+    at = opened(stage, f="scan.pdf")
+    at = at.button(key="read-again").click().run()
+    assert not at.exception
+    ended(at, "build")
+    assert stage.base.again == [("scan.pdf", None)]
+
+
+def test_a_file_is_deleted_after_a_second_question_that_names_it(stage: Stage) -> None:
+    stage.base.row_list = [INDEXED, WARNED]
+    at = opened(stage, f="scan.pdf")
+    at = at.button(key="delete-file").click().run()
+    assert "the PDF itself is deleted" in "".join(shown.value for shown in at.markdown)
+    assert "scan.pdf" in [row.path for row in stage.base.row_list]
+    at = at.button(key="delete-yes").click().run()
+    assert not at.exception
+    assert [row.path for row in stage.base.row_list] == ["guide.pdf"]
+
+
+def test_a_protected_file_takes_its_password_and_is_read_again(stage: Stage) -> None:
+    locked = (
+        "It is protected by a password: give it on the page, or build with `python -m crag build --password FILE`, "
+        "which asks for it."
+    )
+    stage.base.row_list = [FileRow(path="locked.pdf", content="", error=locked)]
+    at = opened(stage, f="locked.pdf")
+    at.text_input(key="password-locked.pdf").input("open sesame")
+    at = at.button(key="password-give").click().run()
+    assert not at.exception
+    assert stage.base.passwords == {"locked.pdf": "open sesame"}
+    assert stage.base.again == [("locked.pdf", None)]
+    assert "sesame" not in html(at)
+
+
+def test_the_size_of_the_index_is_said(stage: Stage) -> None:
+    stage.base.row_list = [INDEXED]
+    assert "the index takes 12.3 MB" in captions(opened(stage))

@@ -250,6 +250,10 @@ class FakeBase:
     )
     calls: int = 0
     pages: FakePages = field(default_factory=FakePages)
+    option_map: dict[str, str] = field(default_factory=dict)
+    again: list[tuple[str, str | None]] = field(default_factory=list)
+    passwords: dict[str, str] = field(default_factory=dict)
+    changed: bool = False
 
     def rows(self) -> list[FileRow]:
         return self.row_list
@@ -271,6 +275,27 @@ class FakeBase:
         while not self.goes_on.wait(0.01) and not cancel.is_set():
             pass
         yield BuildFinished(version=1, published=False, staged=1) if cancel.is_set() else last
+
+    def options(self) -> dict[str, str]:
+        return self.option_map
+
+    def read_again(self, path: str, ocr: str | None, cancel: threading.Event) -> Iterator[BuildEvent]:
+        """What was asked for is kept; a chosen option counts from now on."""
+        self.again.append((path, ocr))
+        self.option_map |= {path: ocr} if ocr else {}
+        yield BuildFinished(version=2, published=True, files=1)
+
+    def delete(self, path: str) -> None:
+        self.row_list = [row for row in self.row_list if row.path != path]
+
+    def set_password(self, path: str, password: str) -> None:
+        self.passwords[path] = password
+
+    def size_on_disk(self) -> int:
+        return 12_300_000
+
+    def changed_since_build(self) -> bool:
+        return self.changed
 
     def publish_staged(self) -> BuildFinished:
         self.staged_count = 0

@@ -101,6 +101,38 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "also_on": ("also on p. {pages}", "另见第 {pages} 页"),
     "canonical_text": ("Text as it was read · {n:,} characters", "读取的文本 · {n:,} 个字符"),
     "no_text_on_page": ("No text was read on this page.", "此页没有读取到文本。"),
+    "index_size": ("the index takes {mb:.1f} MB", "索引占用 {mb:.1f} MB"),
+    "seconds_left": ("about {n} s left", "约剩 {n} 秒"),
+    "folder_changed": ("Something has changed in the folder.", "文件夹中有变化。"),
+    # what can be done with a file
+    "being_built": ("Being built: its progress stands in the sidebar.", "正在重建：进度见侧边栏。"),
+    "ocr_auto": ("Auto", "自动"),
+    "ocr_off": ("Off", "关闭"),
+    "ocr_force": ("Force", "强制"),
+    "ocr_own": ("OCR, for this file: {mode}", "OCR（此文件：{mode}）"),
+    "ocr_usual": ("OCR, as usual: {mode}", "OCR（默认：{mode}）"),
+    "ocr_help": (
+        "Auto reads pages without usable text from their picture, Force all pages, Off none. "
+        "What you choose holds for this file once it has been read again.",
+        "“自动”只对没有可用文本的页面做图像识别，“强制”识别所有页面，“关闭”不识别。重新读取后，此选择对该文件生效。",
+    ),
+    "read_again": ("Read again", "重新读取"),
+    "delete": ("Delete", "删除"),
+    "delete_sure": (
+        "**{file}** goes out of the index, and the PDF itself is deleted from the folder. This cannot be undone.",
+        "**{file}** 将从索引中移除，PDF 文件本身也会从文件夹中删除。此操作无法撤销。",
+    ),
+    "delete_yes": ("Delete the PDF", "删除 PDF"),
+    "delete_not": ("Keep it", "保留"),
+    "deleting": ("Deleting …", "正在删除 …"),
+    "deleted": ("{file} is deleted.", "已删除 {file}。"),
+    "password": ("Password of the file", "文件密码"),
+    "password_help": (
+        "Kept in memory until the app ends; written nowhere.",
+        "只保存在内存中，应用退出后即清除，不会写入任何地方。",
+    ),
+    "password_read": ("Read again", "重新读取"),
+    "password_show": ("Show the pages", "显示页面"),
     # upload
     "upload_saved": ("{file} is added: rebuild to ask it.", "已添加 {file}：重建后即可提问。"),
     "upload_same": ("{file} is already there.", "{file} 已存在。"),
