@@ -31,6 +31,7 @@ from crag.errors import CragError
 from crag.events import FileFinished, FileRow
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.evidence import Rect, rectangles, turned
+from crag.knowledge_base.opening import open_document
 from crag.knowledge_base.pages import Page
 from crag.schema import Strip
 
@@ -144,7 +145,7 @@ def check(path: Path, page: Page, strip: Strip) -> tuple[float, str]:
     number = page.row.number
     rects = [r for s in strip.spans if s.page == number for r in rectangles(page.words, s.start, s.end)]
     canonical = " ".join(page.words.text[s.start : s.end] for s in strip.spans if s.page == number)
-    with pymupdf.open(path) as document:
+    with open_document(path) as document:
         leaf = document[number - 1]
         if page.row.facts.ocr:
             size = (page.words.width, page.words.height)
