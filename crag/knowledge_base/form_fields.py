@@ -24,6 +24,9 @@ _NEAR = 12.0
 _LONGEST = 5000
 """Characters of one value or note that are read; more than a person writes by hand."""
 _MOST = 2000
+_MOST_NOTES = 400
+"""MuPDF takes time with the square of their number: 800 take seconds."""
+_MOST_NAMED = 20
 """Fields and notes of one page that are read."""
 _SIZE = 10.0
 _PASSWORD = 1 << 13
@@ -63,8 +66,10 @@ def with_fields(page: RawPage, source: Any) -> tuple[RawPage, list[Box]]:
     except Exception:  # MuPDF's errors have no common base; a damaged form must not cost the page
         _log.info("the form fields of page %d cannot be read", page.number)
     try:
-        marks = [mark for _, mark in zip(range(_MOST), source.annots(), strict=False)]
+        marks = [mark for _, mark in zip(range(_MOST_NOTES), source.annots(), strict=False)]
         entries += _notes(page, marks)
+        if (there := len(source.annot_xrefs())) > len(marks) == _MOST_NOTES:
+            notes.append(f"Page {page.number} has {there} annotations: only the first {_MOST_NOTES} are read.")
         names = _attachments(page, source.parent, marks)
     except MemoryError:
         raise
@@ -230,9 +235,13 @@ def _attachments(page: RawPage, document: Any, marks: Sequence[Any]) -> list[str
     """Names of the files that the document carries (told on page 1) and of those pinned to this page."""
     names = []
     if page.number == 1:
-        for number in range(min(document.embfile_count(), _MOST)):
+        listed = document.embfile_names()
+        for number in range(
+            min(len(listed), _MOST_NAMED)
+        ):  # each call lists all of them: their own names for the first
             info = document.embfile_info(number)
             names.append(info.get("ufilename") or info.get("filename") or info.get("name"))
+        names += listed[_MOST_NAMED:]
     names += [mark.file_info.get("filename") for mark in marks if mark.type[0] == _pinned()]
     clean = (" ".join(str(name).split())[:200] for name in names if name)
     return list(dict.fromkeys(name for name in clean if name.isprintable()))

@@ -259,7 +259,7 @@ def _lines(rows: list[FileRow], t: Texts) -> None:
         said = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
         label = safe.in_html(t(f"file_{kind}"))
         lines.append(
-            f"<li class='crag-{kind}'><span class='crag-mark' role='img' aria-label='{label}' title='{label}'></span>"
+            f"<li class='crag-{kind}'><span class='crag-state' role='img' aria-label='{label}' title='{label}'></span>"
             f"<div><div class='crag-file'>{safe.in_html(row.path)}</div>{said}</div></li>"
         )
     if lines:
