@@ -24,10 +24,11 @@ _NEAR = 12.0
 _LONGEST = 5000
 """Characters of one value or note that are read; more than a person writes by hand."""
 _MOST = 2000
+"""Fields of one page that are read."""
 _MOST_NOTES = 400
 """MuPDF takes time with the square of their number: 800 take seconds."""
 _MOST_NAMED = 20
-"""Fields and notes of one page that are read."""
+"""Attached files that are told by the names they had on disk."""
 _SIZE = 10.0
 _PASSWORD = 1 << 13
 _HIDDEN = (1, 3)
@@ -236,9 +237,7 @@ def _attachments(page: RawPage, document: Any, marks: Sequence[Any]) -> list[str
     names = []
     if page.number == 1:
         listed = document.embfile_names()
-        for number in range(
-            min(len(listed), _MOST_NAMED)
-        ):  # each call lists all of them: their own names for the first
+        for number in range(min(len(listed), _MOST_NAMED)):  # each call lists all names anew
             info = document.embfile_info(number)
             names.append(info.get("ufilename") or info.get("filename") or info.get("name"))
         names += listed[_MOST_NAMED:]
