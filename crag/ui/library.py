@@ -37,7 +37,7 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
         try:
             if row is None:
                 _files(process, overview, t)
-            elif number := _number(st.query_params.get(PAGE)):
+            elif (number := _number(st.query_params.get(PAGE))) and number <= row.pages:
                 library_page.draw(base, row.path, number, go, t)
             else:
                 _file(process, base, row, overview.building, t)
