@@ -78,7 +78,7 @@ def _submit(process: Process, conversation: Conversation | None, settings: Setti
 def _ask(process: Process, conversation: Conversation | None, question: str, settings: Settings) -> None:
     if question.strip():
         known = conversation.id if conversation else None
-        state.show(process.ask(known, question.strip(), settings, sidebar.files()))
+        state.show(process.ask(known, question.strip(), settings, sidebar.files(conversation)))
 
 
 def _ended(

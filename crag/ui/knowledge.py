@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from crag.errors import CragError
-from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState
+from crag.events import BuildEvent, BuildFinished, FileChange, FileProgress, FileRow, FileState
 from crag.runtime import Job, JobState
 from crag.ui import safe, uploading
 from crag.ui.progress import BuildView, build_view
@@ -106,19 +106,16 @@ def _follow(job: Job[BuildEvent], t: Texts) -> None:
     view = build_view(job.events)
     with st.container(key="building"):
         current = view.current
-        if current is None:
+        if current is not None and current.stage == "compacting":  # of the whole index, not of a file
+            st.progress(view.share, text=t("stage_compacting", done=current.done, total=current.total))
+        elif current is None:
             done = t("build_between", n=view.passed, of=len(view.to_do)) if view.finished else t("build_starting")
             st.progress(view.share, text=t("build_finishing") if view.publishing else done)
         else:
             file = safe.in_markdown(current.path)
             st.progress(view.share, text=t("build_file", n=view.passed + 1, of=max(1, len(view.to_do)), file=file))
             stage = t(f"stage_{current.stage}", done=current.done, total=current.total)
-            said = [stage]
-            if current.stage == "reading" and current.pages_per_second > 0:
-                said.append(t("pages_per_second", rate=current.pages_per_second))
-            if current.seconds_left is not None:
-                said.append(t("seconds_left", n=round(current.seconds_left)))
-            st.caption(" · ".join(said))
+            st.caption(" · ".join([stage, *_pace(current, t)]))
         _lines(view.finished[: -NEWEST - 1 : -1], t)
         stopping = job.stopping.is_set()
         st.button(
@@ -134,10 +131,32 @@ def _follow(job: Job[BuildEvent], t: Texts) -> None:
 
 @st.fragment(run_every=WATCH)
 def _watch(process: Process, t: Texts) -> None:
-    """Looks for changes of the folder; what has changed is shown with the button to rebuild."""
-    if process.house is not None and process.house.knowledge_base.changed_since_build():
-        st.caption(f":material/visibility: {t('folder_changed')}")
-        st.rerun()
+    """Looks whether the folder has changed, and then offers to rebuild; nothing is rebuilt by itself."""
+    if process.house is None:
+        return
+    try:
+        changed = process.house.knowledge_base.changed_since_build()
+    except CragError as error:
+        st.error(safe.in_markdown(str(error)), icon=":material/error:")
+        return
+    if changed:
+        with st.container(border=True, key="folder-changed"):
+            st.markdown(f":small[{t('folder_changed')}]")
+            if st.button(t("rebuild"), key="rebuild-changed", icon=":material/sync:", type="primary"):
+                _rebuild(process)
+                st.rerun()
+
+
+def _pace(current: FileProgress, t: Texts) -> list[str]:
+    """How fast it goes, how much is done in all, and how long it will still take."""
+    said = []
+    if current.stage == "reading" and current.pages_per_second > 0:
+        said.append(t("pages_per_second", rate=current.pages_per_second))
+    if current.pages:
+        said.append(t("so_far", pages=current.pages, n=current.passages))
+    if (left := current.seconds_left) is not None:
+        said.append(t("minutes_left", n=round(left / 60)) if left >= 90 else t("seconds_left", n=round(left)))
+    return said
 
 
 def _preview(process: Process, overview: Overview, t: Texts) -> None:
@@ -255,6 +274,8 @@ def _lines(rows: list[FileRow], t: Texts) -> None:
     for row in rows[:MOST_LINES]:
         kind = "failed" if row.error else "warned" if row.warnings else "ok"
         numbers = "" if row.error else t("file_numbers", pages=row.pages, n=row.passages)
+        if row.ocr_pages and not row.error:
+            numbers += f" · {t('n_ocr', n=row.ocr_pages)}"
         notes = [note for note in (numbers, row.error or "", *row.warnings) if note]
         said = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
         label = safe.in_html(t(f"file_{kind}"))

@@ -80,6 +80,7 @@ def _files(process: Process, overview: Overview, t: Texts) -> None:
     st.header(t("knowledge_base"), anchor=False)
     if overview.error:
         st.error(safe.in_markdown(overview.error), icon=":material/error:")
+    st.session_state.pop(library_controls.DOOMED, None)  # whoever comes back has not deleted it
     if (path := st.session_state.pop(DELETED, None)) is not None:
         st.toast(t("deleted", file=safe.in_markdown(path)), icon=":material/delete:")
     if not overview.rows:

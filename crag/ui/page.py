@@ -30,6 +30,7 @@ def main() -> None:
         default=True,
     )
     in_library = st.Page(lambda: library.draw(process, overview, t), title=t("knowledge_base"), url_path="knowledge")
+    st.session_state[state.LIBRARY] = in_library
     chosen = st.navigation([in_chat, in_library], position="hidden")
     if process.house is None:
         opening.draw(process, t)

@@ -12,9 +12,6 @@ from crag.ui.knowledge import Overview
 from crag.ui.state import Conversation, Limits, Process
 from crag.ui.texts import Texts
 
-FILES = "which-files"
-"""Where the page keeps the files that questions may use."""
-
 
 @dataclass(frozen=True)
 class Places:
@@ -40,28 +37,40 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)
     if not overview.empty:
-        _which_files(overview, t)
+        _which_files(conversation, overview, t)
     with st.expander(t("decision"), icon=":material/tune:", expanded=False):
         return _decision(process, t)
 
 
-def files() -> tuple[str, ...]:
-    """The paths that the next question may use; none: all."""
-    return tuple(st.session_state.get(FILES, ()))
+def files(conversation: Conversation | None) -> tuple[str, ...]:
+    """The paths that the next question of a conversation may use; none: all."""
+    return tuple(st.session_state.get(_files_key(conversation), conversation.files if conversation else ()))
 
 
-def _which_files(overview: Overview, t: Texts) -> None:
-    paths = [row.path for row in overview.indexed]
-    if chosen := st.session_state.get(FILES):
-        st.session_state[FILES] = [path for path in chosen if path in paths]
+def _files_key(conversation: Conversation | None) -> str:
+    return f"which-files-{conversation.id if conversation else 'new'}"
+
+
+def _which_files(conversation: Conversation | None, overview: Overview, t: Texts) -> None:
+    """A chosen file that has gone stays, and is named: a question for one file is never put to all of them unasked."""
+    key, paths = _files_key(conversation), [row.path for row in overview.indexed]
+    chosen = files(conversation)
+    st.session_state.setdefault(key, list(chosen))
     st.multiselect(
         t("which_files"),
-        paths,
-        key=FILES,
-        format_func=safe.clean,
+        [*paths, *(path for path in chosen if path not in paths)],
+        key=key,
+        format_func=lambda path: safe.clean(path if path in paths else t("which_files_gone", file=path)),
         placeholder=t("which_files_all", n=len(paths)),
         help=t("which_files_help"),
+        on_change=_remember_files,
+        args=(conversation,),
     )
+
+
+def _remember_files(conversation: Conversation | None) -> None:
+    if conversation is not None:
+        conversation.files = files(conversation)
 
 
 def _decision(process: Process, t: Texts) -> Settings:

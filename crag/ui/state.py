@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 WARM_UP_AFTER: Final = 2.0
 """Seconds: the page is drawn first."""
 KEPT_CONVERSATIONS: Final = 200
+LIBRARY: Final = "library-page"
+"""Where a session keeps the Knowledge base page, so that a panel can link to it."""
 CONVERSATION: Final = "c"
 """The query parameter that names the conversation, so that a reload shows it again."""
 
@@ -80,6 +82,8 @@ class Limits:
 class Conversation:
     id: str
     turns: list[Turn] = field(default_factory=list)
+    files: tuple[str, ...] = ()
+    """The paths that its next question may use; none: all."""
 
 
 def open_house(settings: Settings, progress: Callable[[str, float], None]) -> House:
@@ -211,6 +215,7 @@ class Process:
             before = conversation.turns[-1].job if conversation.turns else None
             job = self.runtime.start("turn", _after(before, answering))
             conversation.turns.append(Turn(question, settings, job, files, before))
+            conversation.files = files
             for old in list(self._conversations)[:-KEPT_CONVERSATIONS]:
                 del self._conversations[old]
         return conversation

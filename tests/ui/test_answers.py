@@ -8,6 +8,7 @@ from ui_stage import (
     AMBIGUOUS,
     CORRECT,
     INCORRECT,
+    INDEXED,
     PAGE,
     Stage,
     answered,
@@ -265,7 +266,37 @@ def test_a_question_asked_while_another_is_answered_waits_for_it(stage: Stage) -
 
 def test_a_question_may_be_put_to_some_files_only_and_the_answer_names_them(stage: Stage) -> None:
     at = stage.page()
-    at.sidebar.multiselect(key="which-files").select("guide.pdf").run()
+    at.sidebar.multiselect(key="which-files-new").select("guide.pdf").run()
     at = ended(ask(at))
     said = "".join(caption.value for caption in at.main.caption)
     assert "Asked of: guide.pdf" in said.replace("\\", "")
+
+
+def test_a_chosen_file_that_has_gone_is_named_and_the_question_is_not_put_to_all(stage: Stage) -> None:
+    stage.base.row_list = [INDEXED, INDEXED.model_copy(update={"path": "b.pdf", "content": "b"})]
+    at = stage.page()
+    at.sidebar.multiselect(key="which-files-new").select("b.pdf").run()
+    stage.base.row_list = [INDEXED]
+    at = at.run()
+    assert "b.pdf (not in the index)" in at.sidebar.multiselect[0].options
+    at = ended(ask(at))
+    assert not at.exception
+    assert "Asked of: b.pdf" in "".join(caption.value for caption in at.main.caption).replace("\\", "")
+
+
+def test_the_chosen_files_belong_to_the_conversation(stage: Stage) -> None:
+    at = stage.page()
+    at.sidebar.multiselect(key="which-files-new").select("guide.pdf").run()
+    at = ended(ask(at))
+    known = at.query_params[state.CONVERSATION]
+    assert at.sidebar.multiselect[0].value == ["guide.pdf"]
+    at = at.button(key="new").click().run()
+    assert at.sidebar.multiselect[0].value == []
+    again = AppTest.from_file(str(PAGE), default_timeout=20)
+    again.query_params[state.CONVERSATION] = known
+    again.run()
+    assert again.sidebar.multiselect[0].value == ["guide.pdf"]
+    again.sidebar.multiselect[0].unselect("guide.pdf").run()
+    again = ended(ask(again))
+    assert len(state.process().conversation(known[0] if isinstance(known, list) else known).turns) == 2
+    assert state.process().runtime.latest("turn").events[-1].trace.files == ()

@@ -167,3 +167,25 @@ def test_a_protected_file_takes_its_password_and_is_read_again(stage: Stage) -> 
 def test_the_size_of_the_index_is_said(stage: Stage) -> None:
     stage.base.row_list = [INDEXED]
     assert "the index takes 12.3 MB" in captions(opened(stage))
+
+
+def test_a_chosen_way_of_ocr_is_taken_and_shown_as_the_files_own(stage: Stage) -> None:
+    stage.base.row_list = [WARNED]
+    at = opened(stage, f="scan.pdf")
+    ways = at.get("button_group")[0]
+    assert ways.label == "OCR, as usual: Auto"
+    at = ways.set_value("force").run()
+    at = at.button(key="read-again").click().run()
+    at = ended(at, "build")
+    assert stage.base.again == [("scan.pdf", "force")]
+    assert at.get("button_group")[0].label == "OCR, for this file: Force"
+
+
+def test_a_deletion_that_was_not_confirmed_is_forgotten(stage: Stage) -> None:
+    stage.base.row_list = [INDEXED, WARNED]
+    at = opened(stage, f="scan.pdf")
+    at = at.button(key="delete-file").click().run()
+    at = at.button(key="back-to-files").click().run()
+    at.query_params["f"] = "scan.pdf"
+    at = at.run()
+    assert "Delete the PDF" not in labels(at)

@@ -110,3 +110,12 @@ def test_places_name_sources_first_and_each_page_once() -> None:
     found = on_page.places(last.trace)
     assert [place.n for place in found] == [1, 2, None]
     assert len({(place.content, place.page) for place in found}) == len(found)
+
+
+def test_a_page_leads_to_itself_in_the_knowledge_base_and_keeps_the_conversation(stage: Stage) -> None:
+    at = open_panel(answered(stage), "on_page")
+    link = next(link for link in at.main.get("page_link") if link.label == "In the knowledge base")
+    assert link.proto.query_string.count("&") == 2
+    assert "f=dense" in link.proto.query_string
+    assert "p=1" in link.proto.query_string
+    assert "c=" in link.proto.query_string

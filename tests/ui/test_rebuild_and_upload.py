@@ -196,3 +196,65 @@ def test_a_build_that_ends_while_the_page_is_drawn_leaves_a_whole_page(
     at.run()
     assert not at.get("progress")
     assert "rebuild" in [button.key for button in at.button]
+
+
+def test_an_index_that_is_made_anew_says_so(stage: Stage) -> None:
+    gone = FileChange(path="old.pdf", state=FileState.REMOVED)
+    stage.base.change_list = [gone]
+    stage.base.script = [
+        BuildStarted(changes=(gone,)),
+        FileProgress(path="", index=1, files=1, stage="compacting", done=10, total=90),
+        BuildFinished(version=1, published=True),
+    ]
+    at = stage.page()
+    at = at.button(key="rebuild").click().run()
+    assert not at.exception
+    assert "10 of 90" in at.get("progress")[0].proto.text
+
+
+def test_a_running_build_says_how_much_is_done_and_how_long_it_will_take(stage: Stage) -> None:
+    stage.base.change_list = [ADDED]
+    progress = FileProgress(
+        path="new.pdf",
+        index=1,
+        files=1,
+        stage="embedding",
+        done=1,
+        total=9,
+        pages=30,
+        passages=1200,
+        seconds_left=200.0,
+    )
+    stage.base.script = [BuildStarted(changes=(ADDED,)), progress, BuildFinished(version=1, published=True)]
+    at = stage.page()
+    at = at.button(key="rebuild").click().run()
+    said = "\n".join(caption.value for caption in at.caption)
+    assert "so far 30 p., 1,200 passages" in said
+    assert "about 3 min left" in said
+
+
+def test_a_watched_folder_offers_a_rebuild_and_starts_none_by_itself(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_WATCH", "on")
+    stage.base.changed = True
+    stage.base.script = [BuildStarted(changes=()), BuildFinished(version=1, published=True)]
+    stage.base.goes_on.set()
+    at = stage.page()
+    assert not at.exception
+    assert "has changed since the last rebuild" in "".join(shown.value for shown in at.markdown)
+    assert state.process().runtime.latest("build") is None
+    at = at.button(key="rebuild-changed").click().run()
+    assert not at.exception
+    assert state.process().runtime.latest("build") is not None
+
+
+def test_a_folder_is_not_watched_unless_asked_for(stage: Stage) -> None:
+    stage.base.changed = True
+    at = stage.page()
+    assert "has changed since" not in "".join(shown.value for shown in at.markdown)
+
+
+def test_a_file_says_how_many_pages_were_read_by_ocr(stage: Stage) -> None:
+    stage.base.row_list = [FileRow(path="scan.pdf", content="s", pages=3, passages=4, ocr_pages=2)]
+    assert "3 p. · 4 passages · 2 pages read by OCR" in html(stage.page())

@@ -12,7 +12,7 @@ import streamlit as st
 from crag.errors import CragError
 from crag.knowledge_base.evidence import Look, Mark, PageWords, shown
 from crag.schema import GradedStrip, Trace
-from crag.ui import safe, state
+from crag.ui import library, safe, state
 from crag.ui.panels import sheet
 from crag.ui.texts import Texts
 
@@ -102,12 +102,21 @@ def _draw(base: KnowledgeBase, trace: Trace, place: Place, number: int, t: Texts
             f"{key}-download",
             t,
         )
+        _link(path, number, t)
     if stale:
         st.info(t("page_read_anew"), icon=":material/history:")
     image = sheet.picture(partial(base.pages.image, path, number, sheet.ZOOMS[zoom]), t)
     _legend(trace, strips, page, t)
     alt = t("page_alt", page=number, file=path)
     sheet.draw(image, page.size, marks, _items(trace, strips, t), zoom, alt, t)
+
+
+def _link(path: str, number: int, t: Texts) -> None:
+    """To the same page as it was read and cut; the way back leads to this conversation."""
+    if (page := st.session_state.get(state.LIBRARY)) is not None:
+        kept = {name: st.query_params[name] for name in (state.CONVERSATION,) if name in st.query_params}
+        where = kept | {library.FILE: path, library.PAGE: str(number)}
+        st.page_link(page, label=t("in_knowledge_base"), icon=":material/library_books:", query_params=where)
 
 
 def strips_on(trace: Trace, content: str, page: int) -> list[GradedStrip]:

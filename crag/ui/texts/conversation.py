@@ -36,6 +36,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Questions are answered from the chosen files alone; with none chosen from all of them.",
         "只用所选文件回答问题；未选择时使用全部文件。",
     ),
+    "which_files_gone": ("{file} (not in the index)", "{file}（不在索引中）"),
     "asked_of": ("Asked of: {files}", "提问范围：{files}"),
     "answering": ("Answering; what you ask now comes next", "正在回答；现在提的问题会接着处理"),
     "nothing_to_ask": ("Add PDFs and rebuild, then ask here", "请先添加 PDF 并重建，再在这里提问"),

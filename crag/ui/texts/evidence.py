@@ -42,6 +42,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "panel_web_failed": ("Web failed", "网络：失败"),
     "panel_timing": ("Timing", "用时"),
     "panel_on_page": ("On the page", "页面"),
+    "in_knowledge_base": ("In the knowledge base", "在知识库中"),
     "show_on_page": ("Show it on its page", "在页面上查看"),
     # evidence on the page
     "source": ("Source", "来源"),

@@ -32,6 +32,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "build_file": ("{n} of {of}: {file}", "第 {n}/{of} 个：{file}"),
     "stage_reading": ("reading page {done} of {total}", "正在读取第 {done}/{total} 页"),
     "stage_embedding": ("embedding passage {done} of {total}", "正在向量化第 {done}/{total} 个段落"),
+    "stage_compacting": (
+        "Making the index anew: {done:,} of {total:,} passages",
+        "正在重整索引：{done:,}/{total:,} 个段落",
+    ),
     "stage_staged": ("finished", "已完成"),
     "pages_per_second": ("{rate:.1f} pages/s", "{rate:.1f} 页/秒"),
     "cancel": ("Cancel", "取消"),
@@ -102,8 +106,13 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "canonical_text": ("Text as it was read · {n:,} characters", "读取的文本 · {n:,} 个字符"),
     "no_text_on_page": ("No text was read on this page.", "此页没有读取到文本。"),
     "index_size": ("the index takes {mb:.1f} MB", "索引占用 {mb:.1f} MB"),
+    "so_far": (
+        "so far {pages:,} p., {n:,} passage|so far {pages:,} p., {n:,} passages",
+        "目前 {pages:,} 页、{n:,} 个段落",
+    ),
     "seconds_left": ("about {n} s left", "约剩 {n} 秒"),
-    "folder_changed": ("Something has changed in the folder.", "文件夹中有变化。"),
+    "minutes_left": ("about {n} min left", "约剩 {n} 分钟"),
+    "folder_changed": ("The folder has changed since the last rebuild.", "自上次重建以来，文件夹中有变化。"),
     # what can be done with a file
     "being_built": ("Being built: its progress stands in the sidebar.", "正在重建：进度见侧边栏。"),
     "ocr_auto": ("Auto", "自动"),
