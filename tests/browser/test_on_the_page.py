@@ -104,4 +104,23 @@ def test_the_place_of_an_answer_is_shown_and_its_page_can_be_inspected(app: str,
     page.get_by_test_id("stPageLink").filter(has_text="Chat").first.click()
     kept = page.get_by_test_id("stChatMessage").filter(has_text="In which year")
     kept.first.wait_for()
+
+    page.get_by_test_id("stButtonGroup").get_by_text("On the page").click()
+    page.get_by_test_id("stPageLink").filter(has_text="In the knowledge base").click()
+    page.locator(".crag-mark-cut").first.wait_for()
+    page.get_by_role("button", name="All pages").click()
+    page.get_by_text("Force", exact=True).click()
+    browsing.settled()
+    page.get_by_role("button", name="Read again").click()
+    page.get_by_text("OCR, for this file: Force").wait_for(timeout=120_000)
+    page.locator(".st-key-library").get_by_text("3 pages read by OCR").first.wait_for(timeout=120_000)
+    browsing.settled()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete the PDF").wait_for()
+    browsing.settled()
+    browsing.shot("10-delete")
+    page.get_by_role("button", name="Delete the PDF").click()
+    page.get_by_text("Nothing is indexed yet").first.wait_for()
+    browsing.settled()
+    assert list((pdf.parent / "Files").glob("*.pdf")) == []
     assert browsing.foreign() == []

@@ -102,11 +102,12 @@ def _draw(base: KnowledgeBase, trace: Trace, place: Place, number: int, t: Texts
             f"{key}-download",
             t,
         )
-        _link(path, number, t)
     if stale:
         st.info(t("page_read_anew"), icon=":material/history:")
     image = sheet.picture(partial(base.pages.image, path, number, sheet.ZOOMS[zoom]), t)
-    _legend(trace, strips, page, t)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"below-{trace.turn_id}"):
+        _legend(trace, strips, page, t)
+        _link(path, number, t)
     alt = t("page_alt", page=number, file=path)
     sheet.draw(image, page.size, marks, _items(trace, strips, t), zoom, alt, t)
 

@@ -31,7 +31,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "new": ("New", "新对话"),
     "ask": ("Ask about your documents", "就您的文档提问"),
     "which_files": ("Files to ask", "提问范围"),
-    "which_files_all": ("All {n} files", "全部 {n} 个文件"),
+    "which_files_all": ("All files|All {n} files", "全部 {n} 个文件"),
     "which_files_help": (
         "Questions are answered from the chosen files alone; with none chosen from all of them.",
         "只用所选文件回答问题；未选择时使用全部文件。",
