@@ -72,7 +72,7 @@ def heading_of(path: Sequence[str]) -> str:
 
 def size_of(text: str) -> int:
     """Length in Latin characters: a Chinese one says as much as two."""
-    return len(text) + sum(is_unspaced(char) for char in text)
+    return len(text) if text.isascii() else len(text) + sum(map(is_unspaced, text))
 
 
 def chunk(content: str, fingerprint: str, pages: Sequence[PageText]) -> list[Passage]:

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 
 from crag.text import is_cjk
 
@@ -61,14 +62,9 @@ def is_leader(word: str) -> bool:
 
 def vocabulary(texts: Iterable[str]) -> Counter[str]:
     """How often each word, and each hyphenated word, stands in `texts`, lower-cased."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        if text.endswith(tuple(_HYPHENS)):
-            continue
-        lowered = text.lower()
-        counts.update(_LETTERS.findall(lowered))
-        counts.update(_HYPHENATED.findall(lowered))
-    return counts
+    hyphens = tuple(_HYPHENS)
+    lowered = " ".join(text for text in texts if not text.endswith(hyphens)).lower()
+    return Counter(chain(_LETTERS.findall(lowered), _HYPHENATED.findall(lowered)))
 
 
 def joint(left: str, right: str, words: Counter[str]) -> tuple[bool, str]:
@@ -98,6 +94,7 @@ def _drops_hyphen(stem: str, right: str, words: Counter[str]) -> bool:
     return not (len(first) > 3 and len(second) > 3 and words[first] and words[second])
 
 
+@lru_cache(maxsize=16384)
 def is_unspaced(char: str) -> bool:
     """Han, kana and their punctuation: written without spaces (hangul is not)."""
     if char < "\u2e80" or "\uac00" <= char <= "\ud7af":

@@ -61,7 +61,7 @@ def with_fields(page: RawPage, source: Any) -> tuple[RawPage, list[Box]]:
     try:
         fields = [field for _, field in zip(range(_MOST), source.widgets(), strict=False)]
         boxes = [tuple(field.rect) for field in fields]
-        entries += _fields(page, fields)
+        entries += _fields(page, fields) if fields else ()
     except MemoryError:
         raise
     except Exception:  # MuPDF's errors have no common base; a damaged form must not cost the page

@@ -46,7 +46,7 @@ class Line:
 
 def extent(box: Sequence[float], direction: tuple[int, int], rtl: bool) -> tuple[float, float, float, float]:
     """Start, end, top and bottom of a box (x0, y0, x1, y1) as text of this direction sees it."""
-    x0, y0, x1, y1 = (float(value) for value in box)
+    x0, y0, x1, y1 = box
     dx, dy = direction
     if dx < 0:
         return -x1, -x0, -y1, -y0
@@ -69,8 +69,8 @@ def make_line(
 ) -> Line:
     """A line over its words' boxes; `size` 0 takes its height. `laid` are the boxes as on a page that lies straight."""
     places = boxes if laid is None else laid
-    whole = (*places[:, :2].min(axis=0), *places[:, 2:].max(axis=0))
-    start, end, top, bottom = extent(whole, direction, rtl)
+    x0, y0, x1, y1 = zip(*places.tolist(), strict=True)
+    start, end, top, bottom = extent((min(x0), min(y0), max(x1), max(y1)), direction, rtl)
     chars = sum(map(_width, words))
     size = max(size or bottom - top, 1.0)
     return Line(words, boxes, block, size, bold, direction, rtl, start, end, top, bottom, chars)
@@ -93,14 +93,15 @@ def lines_of(page: RawPage) -> list[Line]:
         kept: list[int] = []
         for position in range(raw.start, raw.end):
             word = cleaned[position]
-            repeated = bool(kept) and is_leader(word) and cleaned[kept[-1]] == word
+            repeated = bool(kept) and cleaned[kept[-1]] == word and is_leader(word)
             if word and position not in copies and not repeated:
                 kept.append(position)
         if kept:
             words, boxes = _drawn_together([cleaned[i] for i in kept], page.boxes[kept], raw.size)
             dx, dy = (round(part) for part in raw.direction)
             line = make_line(words, boxes, raw.block, raw.size, raw.bold, (dx, dy), rtl, straight[kept])
-            lines.append(replace(line, table=raw.table))
+            line.table = raw.table
+            lines.append(line)
     return _vertical(lines)
 
 

@@ -28,6 +28,10 @@ from crag.knowledge_base.reading_order import ordered
 from crag.knowledge_base.table_text import Part, header_of, markdown
 from crag.schema import Frozen
 
+Box = Sequence[float]
+_Placed = tuple[str, Box, Line]
+"""A word, where it stands, and its line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -169,7 +173,7 @@ def _emit(
 ) -> PageText:
     parts: list[str] = []
     offsets: list[tuple[int, int]] = []
-    boxes: list[npt.NDArray[np.float32]] = []
+    boxes: list[Box | npt.NDArray[np.float32]] = []
     blocks: list[Block] = []
     length = first = 0
 
@@ -235,26 +239,23 @@ def _emit(
     )
 
 
-def _words(row: Row) -> Iterator[tuple[str, str, npt.NDArray[np.float32]]]:
+def _words(row: Row) -> Iterator[tuple[str, str, Box]]:
     """The row's words with what stands before each: spaced-out Chinese characters are drawn together."""
-    last: tuple[str, Line, float] | None = None
+    last: _Placed | None = None
     for line in row.lines:
-        for word, box in zip(line.words, line.boxes, strict=True):
-            start, end, _, _ = extent(box, line.direction, line.rtl)
+        for word, box in zip(line.words, line.boxes.tolist(), strict=True):
             if last is not None and last[0] == word and is_leader(word):
                 continue  # dots that lead the eye, each set by itself
-            space = ""
-            if last is not None:
-                space = "" if _touch(last, word, line, start) else " "
-            yield space, word, box
-            last = (word, line, end)
+            placed = (word, box, line)
+            yield "" if last is None or _touch(last, placed) else " ", word, box
+            last = placed
 
 
-def _touch(last: tuple[str, Line, float], word: str, line: Line, start: float) -> bool:
-    before, other, end = last
+def _touch(last: _Placed, following: _Placed) -> bool:
+    (before, left, other), (word, right, line) = last, following
     if not (is_unspaced(before[-1]) or is_unspaced(word[0])):
         return False
-    gap = start - end
+    gap = extent(right, line.direction, line.rtl)[0] - extent(left, other.direction, other.rtl)[1]
     if gap < (0.1 if other is line else 0.3) * line.size:
         return True
     single = len(before) == len(word) == 1 and is_unspaced(before) and is_unspaced(word)

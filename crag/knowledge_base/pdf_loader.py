@@ -11,6 +11,9 @@ import re
 import sys
 import time
 from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,20 +142,20 @@ def _read_page(document: Any, index: int) -> RawPage:
         for place, line in enumerate(block.get("lines", ()))
     }
     lines: list[RawLine] = []
-    for position, word in enumerate(words):
-        key = (word[5], word[6])
-        if lines and position and key == (words[position - 1][5], words[position - 1][6]):
-            lines[-1] = lines[-1]._replace(end=position + 1)
-        else:
-            size, bold, unmapped, direction = styles.get(key, (word[3] - word[1], False, False, (1.0, 0.0)))
-            lines.append(RawLine(position, position + 1, word[5], size, bold, tuple(direction), unmapped))
+    end = 0
+    for key, group in groupby(words, key=itemgetter(5, 6)):
+        together = list(group)
+        start, end = end, end + len(together)
+        height = together[0][3] - together[0][1]
+        size, bold, unmapped, direction = styles.get(key, (height, False, False, (1.0, 0.0)))
+        lines.append(RawLine(start, end, key[0], size, bold, tuple(direction), unmapped))
     boxes = np.array([word[:4] for word in words], np.float32).reshape(-1, 4)
     texts = [word[4] for word in words]
     images = _images(page) if page.get_images() or sum(map(len, texts)) < _LITTLE_TEXT else 0.0
     size_of, hidden = page.cropbox, _hidden(blocks)
     raw = RawPage(index + 1, size_of.width, size_of.height, page.rotation, texts, boxes, lines, images, hidden=hidden)
     raw, fields = with_fields(raw, page)
-    return with_tables(raw, _rules(page), fields)
+    return with_tables(raw, _rules(page, raw.width, raw.height), fields)
 
 
 def _is_tagged(document: Any) -> bool:
@@ -180,10 +183,10 @@ def _is_bare(box: tuple[float, float, float, float], there: npt.NDArray[np.float
     return not bool((across & down).any())
 
 
-def _rules(page: Any) -> Rules:
+def _rules(page: Any, width: float, height: float) -> Rules:
     """The ruling lines of the page, in the coordinates of its words; none where its drawings are damaged."""
     try:
-        return rules_of(page.get_cdrawings(), page.cropbox.width, page.cropbox.height)
+        return rules_of(page.get_cdrawings(), width, height)
     except MemoryError:
         raise
     except Exception:  # MuPDF's errors have no common base; the words are there all the same
@@ -202,10 +205,15 @@ def _style(spans: list[dict[str, Any]]) -> tuple[float, bool]:
         length = len(span["text"].strip())
         sizes[round(span["size"], 1)] = sizes.get(round(span["size"], 1), 0) + length
         total += length
-        is_bold = span["flags"] & 16 or bool(re.search(r"bold|black|heavy|simhei", span["font"], re.IGNORECASE))
+        is_bold = span["flags"] & 16 or _is_bold_face(span["font"])
         bold += length * bool(is_bold)
         ends_bold = bool(is_bold) if length else ends_bold
     return max(sizes, key=lambda size: (sizes[size], size), default=0.0), bold * 2 > total and ends_bold
+
+
+@lru_cache(maxsize=1024)
+def _is_bold_face(font: str) -> bool:
+    return re.search(r"bold|black|heavy|simhei", font, re.IGNORECASE) is not None
 
 
 def _is_unmapped(spans: list[dict[str, Any]]) -> bool:

@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from statistics import median
 
+import numpy as np
+
 from crag.knowledge_base.rulings import Rule
 from crag.knowledge_base.table_shape import Cells, in_columns, is_prose, lines_up
 from crag.knowledge_base.table_words import NUMBER, Region, Word, rows_of_words, runs
@@ -136,14 +138,13 @@ def gutters(lines: Sequence[Sequence[Word]]) -> list[float]:
     wide = 1.2 if len(several) < 4 else 0.8 if len(several) < 8 else 0.5
     allowed = 0 if len(several) < 5 else max(1, len(several) // 9)
     left = min(line[0].x0 for line in several)
-    counts = [0] * (int(max(line[-1].x1 for line in several) - left) + 3)
+    counts = np.zeros(int(max(line[-1].x1 for line in several) - left) + 3, np.int32)
     for line in several:
         for run in runs(line, 0.4):
-            for x in range(int(run[0].x0 - left), int(run[-1].x1 - left) + 1):
-                counts[x] += 1
+            counts[int(run[0].x0 - left) : int(run[-1].x1 - left) + 1] += 1
     found: list[float] = []
     start: int | None = None
-    for x, count in enumerate(counts):
+    for x, count in enumerate(counts.tolist()):
         if count <= allowed:
             start = x if start is None else start
         elif start is not None:

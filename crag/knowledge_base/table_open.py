@@ -140,10 +140,11 @@ def _widest(lines: Sequence[Sequence[Word]], cuts: Sequence[float]) -> float:
 def _candidates(lines: Sequence[list[Word]]) -> Iterator[list[list[Word]]]:
     """Runs of lines near each other, most of several pieces; a single line of one piece may stand between them."""
     run: list[list[Word]] = []
+    several = False
     for line in lines:
         near = not run or line[0].y0 - run[-1][0].y1 < _PITCH * line[0].size
-        several = len(runs(line, 1.2)) > 1
-        if run and (not near or (not several and len(runs(run[-1], 1.2)) == 1)):
+        before, several = several, len(runs(line, 1.2)) > 1
+        if run and not (near and (several or before)):
             yield from _trimmed(run)
             run = []
         if several or run:

@@ -64,8 +64,7 @@ def with_tables(page: RawPage, rules: Rules, fields: Sequence[Box] = ()) -> RawP
 
 def _taken(region: Region, words: Sequence[Word], before: Sequence[Table]) -> list[Table]:
     used = {position for table in before for position in table.positions}
-    inside = [word for word in words if word.position not in used and region.holds(word)]
-    table = table_in(region, inside)
+    table = table_in(region, [word for word in region.held(words) if word.position not in used])
     return [table] if table else []
 
 

@@ -60,7 +60,7 @@ def _cell(page: RawPage, positions: Sequence[int], known: Counter[str], *, escap
         if number + 1 < len(kept):
             after, below = kept[number + 1]
             glue = "" if is_unspaced(word[-1]) and is_unspaced(after[0]) else " "
-            if float(np.abs(box[[1, 3]] - below[[1, 3]]).min()) > 4:
+            if min(abs(box[1] - below[1]), abs(box[3] - below[3])) > 4:
                 drop, glue = joint(word, after, known)
         text = word[:-1] if drop else word
         yield (text.replace("|", "\\|") if escape else text), box

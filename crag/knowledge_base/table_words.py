@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -30,16 +32,12 @@ class Word(NamedTuple):
     size: float
     bold: bool
 
-    @property
-    def x(self) -> float:
-        return (self.x0 + self.x1) / 2
-
-    @property
-    def y(self) -> float:
-        return (self.y0 + self.y1) / 2
+    x: float
+    """Middle of the box; so is `y`."""
+    y: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Region:
     """Where a table may be. `closed`: its sides are what the rules enclose; otherwise `box` was found by the text."""
 
@@ -47,7 +45,7 @@ class Region:
     down: Sequence[Rule]
     box: tuple[float, float, float, float] | None = None
 
-    @property
+    @cached_property
     def sides(self) -> tuple[float, float, float, float]:
         if self.box:
             return self.box
@@ -60,16 +58,17 @@ class Region:
         x0, y0, x1, y1 = self.sides
         return (x1 - x0) * (y1 - y0)
 
-    def holds(self, word: Word) -> bool:
+    def held(self, words: Iterable[Word]) -> list[Word]:
+        """Those of the words that stand in it."""
         x0, y0, x1, y1 = self.sides
-        return x0 - 2 <= word.x <= x1 + 2 and y0 - 1 <= word.y <= y1 + 1
+        return [word for word in words if x0 - 2 <= word.x <= x1 + 2 and y0 - 1 <= word.y <= y1 + 1]
 
 
 def rows_of_words(words: Sequence[Word]) -> list[list[Word]]:
     """Words that stand on one height, from top to bottom, each row from left to right."""
     rows: list[list[Word]] = []
     ends: list[tuple[float, float]] = []
-    for word in sorted(words, key=lambda one: (one.y, one.x0)):
+    for word in sorted(words, key=attrgetter("y", "x0")):
         if rows:
             top, bottom = ends[-1]
             shared = min(bottom, word.y1) - max(top, word.y0)
@@ -78,29 +77,32 @@ def rows_of_words(words: Sequence[Word]) -> list[list[Word]]:
                 continue
         rows.append([word])
         ends.append((word.y0, word.y1))
-    return [sorted(row, key=lambda one: one.x0) for row in rows]
+    return [sorted(row, key=attrgetter("x0")) for row in rows]
 
 
 def runs(row: Sequence[Word], gap: float = 0.8) -> list[list[Word]]:
     """Words of a row that are set apart by no more than `gap` times their size."""
     found: list[list[Word]] = []
+    end = float("-inf")
     for word in row:
-        if found and word.x0 - found[-1][-1].x1 <= gap * word.size:
+        if word.x0 - end <= gap * word.size:
             found[-1].append(word)
         else:
             found.append([word])
+        end = word.x1
     return found
 
 
 def words_of(page: RawPage, direction: tuple[int, int]) -> Iterator[Word]:
     """Words in that direction, as if the page were turned so that they run from left to right."""
-    turned = turn(page.boxes, direction)
+    turned = turn(page.boxes, direction).tolist()
     for number, line in enumerate(page.lines):
         if (round(line.direction[0]), round(line.direction[1])) != direction:
             continue
         for position in range(line.start, line.end):
-            x0, y0, x1, y1 = (float(value) for value in turned[position])
-            yield Word(x0, y0, x1, y1, position, page.words[position], number, line.size or y1 - y0, line.bold)
+            x0, y0, x1, y1 = turned[position]
+            size, x, y = line.size or y1 - y0, (x0 + x1) / 2, (y0 + y1) / 2
+            yield Word(x0, y0, x1, y1, position, page.words[position], number, size, line.bold, x, y)
 
 
 def turn(boxes: npt.NDArray[np.float32], direction: tuple[int, int]) -> npt.NDArray[np.float32]:
