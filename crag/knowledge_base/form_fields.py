@@ -179,7 +179,11 @@ class Labels:
         turned = turn(np.array(fields, np.float32).reshape(-1, 4), self._direction)
         self._fields = [tuple(map(float, box)) for box in turned]
         inside = list(words_of(page, self._direction))
-        free = [w for w in inside if not any(_holds((a, b, c, d), w[:4]) for a, b, c, d in self._fields)]
+        left, top, right, bottom = np.array(self._fields, np.float64).reshape(-1, 4).T
+        middles = np.array([(word.x, word.y) for word in inside], np.float64).reshape(-1, 2, 1)
+        across, down = middles[:, 0], middles[:, 1]
+        held = (left - 1 <= across) & (across <= right + 1) & (top - 1 <= down) & (down <= bottom + 1)
+        free = [inside[i] for i in np.flatnonzero(~held.any(axis=1)).tolist()]
         self._rows = [runs(row, 1.5) for row in rows_of_words(free)]
 
     def of(self, box: Box, *, right: bool) -> str:

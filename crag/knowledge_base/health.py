@@ -65,7 +65,7 @@ class Reading(StrEnum):
 def health_of(page: RawPage) -> str:
     """How far the page's text layer can be trusted; lines without a character map are noise."""
     words = mapped_words(page)
-    readable = sum(char.isalnum() for word in words for char in word)
+    readable = sum(map(str.isalnum, "".join(words)))
     lost = unmapped(page)
     if readable < _LITTLE and lost:
         return GARBLED

@@ -105,7 +105,7 @@ def _equal_but_for_counts(group: Sequence[_Found]) -> Iterator[tuple[list[_Found
 def _edges(page: RawPage, rows: Sequence[Row]) -> list[_Found]:
     """The outermost rows of the page as it is shown, at most `_ROWS` at each edge."""
     tall = (page.width if page.rotation in (90, 270) else page.height) or 1.0
-    places = [(_shown(page, row) / tall, row) for row in rows]
+    places = [(middle / tall, row) for middle, row in zip(_shown(page, rows), rows, strict=True)]
     edges: list[_Found] = []
     for upper in (True, False):
         band = sorted(
@@ -122,11 +122,17 @@ def _edges(page: RawPage, rows: Sequence[Row]) -> list[_Found]:
     return edges
 
 
-def _shown(page: RawPage, row: Row) -> float:
-    """Middle of the row in points from the top of the page as it is shown."""
-    boxes = np.concatenate([line.boxes for line in row.lines])
-    x, y = (float(v) for v in (boxes[:, :2].min(axis=0) + boxes[:, 2:].max(axis=0)) / 2)
-    return {90: x, 180: page.height - y, 270: page.width - x}.get(page.rotation, y)
+def _shown(page: RawPage, rows: Sequence[Row]) -> list[float]:
+    """Middle of each row in points from the top of the page as it is shown."""
+    if not rows:
+        return []
+    boxes = np.concatenate([line.boxes for row in rows for line in row.lines])
+    ends = np.cumsum([sum(len(line.boxes) for line in row.lines) for row in rows])
+    starts = [0, *ends[:-1].tolist()]
+    middles = (np.minimum.reduceat(boxes[:, :2], starts) + np.maximum.reduceat(boxes[:, 2:], starts)) / 2
+    x, y = middles.astype(np.float64).T
+    shown = {90: x, 180: page.height - y, 270: page.width - x}.get(page.rotation, y)
+    return [float(middle) for middle in shown]
 
 
 def _value(number: str) -> int:

@@ -218,8 +218,8 @@ def _is_bold_face(font: str) -> bool:
 
 def _is_unmapped(spans: list[dict[str, Any]]) -> bool:
     """Whether MuPDF found no character map for most of a line and gave the numbers of its glyphs instead."""
-    total = sum(len(span["text"].strip()) for span in spans)
-    return 2 * sum(len(span["text"].strip()) for span in spans if span["char_flags"] & _GLYPH_NUMBERS) > total
+    lost = sum(len(span["text"].strip()) for span in spans if span["char_flags"] & _GLYPH_NUMBERS)
+    return lost > 0 and 2 * lost > sum(len(span["text"].strip()) for span in spans)
 
 
 def _hidden(blocks: list[dict[str, Any]]) -> float:
