@@ -86,6 +86,7 @@ class Job(Generic[E]):
             self._changed.notify_all()
 
     def end(self, error: BaseException | None = None) -> None:
+        """Marks the job as finished or, with `error`, as failed, and wakes whoever follows it."""
         if error is None:
             state = JobState.FINISHED
         else:

@@ -45,6 +45,7 @@ class Catalog:
 
     @property
     def engine(self) -> sa.Engine:
+        """The database, opened again where its file was deleted or replaced. Raises KnowledgeBaseError."""
         with self._lock:
             inode = self.path.stat().st_ino if self.path.exists() else -1
             if self._engine is None or inode != self._inode:

@@ -88,6 +88,7 @@ class Gate:
 
     @contextmanager
     def read(self) -> Iterator[None]:
+        """Holds the gate open for a reader; waits while somebody changes what is read."""
         with self._condition:
             self._condition.wait_for(lambda: not self._changing)
             self._readers += 1
@@ -100,6 +101,7 @@ class Gate:
 
     @contextmanager
     def change(self) -> Iterator[None]:
+        """Shuts the gate; waits until the last reader has gone."""
         with self._condition:
             self._condition.wait_for(lambda: not self._changing)
             self._changing = True

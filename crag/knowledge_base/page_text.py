@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -25,7 +25,7 @@ from crag.knowledge_base.paragraphs import (
 )
 from crag.knowledge_base.raw_page import RawPage
 from crag.knowledge_base.reading_order import ordered
-from crag.knowledge_base.table_text import Part, header_of, markdown
+from crag.knowledge_base.table_text import header_of, markdown
 from crag.schema import Frozen
 
 Box = Sequence[float]
@@ -163,6 +163,24 @@ def _line_ends(paragraphs: Sequence[Paragraph]) -> Iterator[tuple[Row, Row]]:
         last = paragraph.rows[-1]
 
 
+@dataclass(slots=True)
+class _Text:
+    """The canonical text of a page in the making."""
+
+    parts: list[str] = field(default_factory=list)
+    offsets: list[tuple[int, int]] = field(default_factory=list)
+    boxes: list[Box | npt.NDArray[np.float32]] = field(default_factory=list)
+    length: int = 0
+
+    def put(self, text: str, box: Box | npt.NDArray[np.float32] | None = None) -> None:
+        """Adds a stretch of text; with `box` it is a word that stands there."""
+        if box is not None:
+            self.offsets.append((self.length, self.length + len(text)))
+            self.boxes.append(box)
+        self.parts.append(text)
+        self.length += len(text)
+
+
 def _emit(
     page: RawPage,
     paragraphs: Sequence[Paragraph],
@@ -171,72 +189,65 @@ def _emit(
     known: Counter[str],
     columns: int,
 ) -> PageText:
-    parts: list[str] = []
-    offsets: list[tuple[int, int]] = []
-    boxes: list[Box | npt.NDArray[np.float32]] = []
-    blocks: list[Block] = []
-    length = first = 0
-
-    def put(text: str) -> None:
-        nonlocal length
-        parts.append(text)
-        length += len(text)
-
-    def put_all(line: Iterable[Part]) -> None:
-        for text, box in line:
-            if box is not None:
-                offsets.append((length, length + len(text)))
-                boxes.append(box)
-            put(text)
-
+    text, blocks = _Text(), list[Block]()
     for paragraph in paragraphs:
-        if length:
-            put("\n")
-        start = length
-        if paragraph.table >= 0:
-            shape = page.tables[paragraph.table]
-            table = markdown(page, shape._replace(rows=shape.rows[: len(shape.rows) - paragraph.cut]), known)
-            put_all(table.caption)
-            caption = length
-            for number, line in enumerate([table.head, *table.rows] if table.head else table.rows):
-                if length > start:
-                    put("\n")
-                first = length if number == bool(table.head) else first
-                put_all(line)
-            glue = "\n" if paragraph.continues else None
-            blocks.append(Block(start, length, paragraph.kind, glue, caption=caption, rows=first))
-            continue
-        for number, row in enumerate(paragraph.rows):
-            if number:
-                put("\n" if paragraph.kind == Kind.TABLE else glues.get(id(row), " "))
-            for space, word, box in _words(row):
-                put(space)
-                offsets.append((length, length + len(word)))
-                boxes.append(box)
-                put(word)
-        glue = glues.get(id(paragraph.rows[0]), " ") if paragraph.continues else None
-        blocks.append(Block(start, length, paragraph.kind, glue, level=paragraph.level))
+        if text.length:
+            text.put("\n")
+        is_table = paragraph.table >= 0
+        blocks.append(_put_table(text, page, paragraph, known) if is_table else _put_rows(text, paragraph, glues))
+    facts = PageFacts(
+        chars=text.length,
+        garble=round(garble_of(page), 4),
+        images=round(page.images, 4),
+        ocr=page.ocr,
+        tables=sum(paragraph.table >= 0 and paragraph.kind == Kind.TABLE for paragraph in paragraphs),
+        columns=columns,
+        reading=page.reading,
+        notes=(*page.notes, page.failure) if page.failure else page.notes,
+    )
     return PageText(
         page.number,
-        "".join(parts),
+        "".join(text.parts),
         tuple(blocks),
-        np.array(offsets, np.int32).reshape(-1, 2),
-        np.array(boxes, np.float32).reshape(-1, 4),
+        np.array(text.offsets, np.int32).reshape(-1, 2),
+        np.array(text.boxes, np.float32).reshape(-1, 4),
         page.width,
         page.height,
         page.rotation,
         health,
-        PageFacts(
-            chars=length,
-            garble=round(garble_of(page), 4),
-            images=round(page.images, 4),
-            ocr=page.ocr,
-            tables=sum(paragraph.table >= 0 and paragraph.kind == Kind.TABLE for paragraph in paragraphs),
-            columns=columns,
-            reading=page.reading,
-            notes=(*page.notes, page.failure) if page.failure else page.notes,
-        ),
+        facts,
     )
+
+
+def _put_table(text: _Text, page: RawPage, paragraph: Paragraph, known: Counter[str]) -> Block:
+    """Adds a table in Markdown: caption, column names, rows."""
+    start = first = text.length
+    shape = page.tables[paragraph.table]
+    table = markdown(page, shape._replace(rows=shape.rows[: len(shape.rows) - paragraph.cut]), known)
+    for part in table.caption:
+        text.put(*part)
+    caption = text.length
+    for number, line in enumerate([table.head, *table.rows] if table.head else table.rows):
+        if text.length > start:
+            text.put("\n")
+        first = text.length if number == bool(table.head) else first
+        for part in line:
+            text.put(*part)
+    glue = "\n" if paragraph.continues else None
+    return Block(start, text.length, paragraph.kind, glue, caption=caption, rows=first)
+
+
+def _put_rows(text: _Text, paragraph: Paragraph, glues: dict[int, str]) -> Block:
+    """Adds a paragraph: its rows run on, those of a table that was not recognised stay lines."""
+    start = text.length
+    for number, row in enumerate(paragraph.rows):
+        if number:
+            text.put("\n" if paragraph.kind == Kind.TABLE else glues.get(id(row), " "))
+        for space, word, box in _words(row):
+            text.put(space)
+            text.put(word, box)
+    glue = glues.get(id(paragraph.rows[0]), " ") if paragraph.continues else None
+    return Block(start, text.length, paragraph.kind, glue, level=paragraph.level)
 
 
 def _words(row: Row) -> Iterator[tuple[str, str, Box]]:

@@ -95,6 +95,7 @@ def delete(connection: sa.Connection, content_ids: Sequence[int]) -> None:
 
 
 def columns(target: Target) -> dict[str, Any]:
+    """The target as a row of the table of files."""
     return {
         "path": target.path,
         "content_id": target.content_id,

@@ -59,6 +59,7 @@ class _Worker(SpawnProcess):
     """A process that does not import the parent's main module: under Streamlit that is the page itself."""
 
     def start(self) -> None:
+        """Starts the process while `__main__` is an empty module."""
         with _launch:
             main, blank = sys.modules["__main__"], types.ModuleType("__main__")
             sys.modules["__main__"] = blank

@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
+    """One run of the page."""
     st.set_page_config(page_title="CRAG", page_icon=str(HERE / "icon.svg"), layout="wide")
     st.html(HERE / "style.css")
     try:

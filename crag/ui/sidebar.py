@@ -18,7 +18,7 @@ class Places:
     """The pages that can be gone to, and whether the chat is the one that is shown."""
 
     chat: st.Page
-    library: st.Page
+    files: st.Page
     in_chat: bool
 
 
@@ -32,7 +32,7 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
     kept = {state.CONVERSATION: conversation.id} if conversation else {}
     with st.container(gap="xsmall", key="places"):
         st.page_link(places.chat, label=t("chat"), icon=":material/forum:", query_params=kept)
-        st.page_link(places.library, label=t("knowledge_base"), icon=":material/library_books:", query_params=kept)
+        st.page_link(places.files, label=t("knowledge_base"), icon=":material/library_books:", query_params=kept)
     if conversation is not None or not places.in_chat or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)

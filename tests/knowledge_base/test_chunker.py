@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from small_pdfs import Write
 
-from crag.knowledge_base.chunker import PASSAGE_MAX, STRIP_MAX, TINY, chunk, size_of
+from crag.knowledge_base.chunker import PASSAGE_MAX, STRIP_MAX, chunk
 from crag.knowledge_base.page_text import PageText, compose
 from crag.knowledge_base.paragraphs import Kind
 from crag.knowledge_base.pdf_loader import read_head, read_pages
+from crag.knowledge_base.sections import TINY, size_of
 from crag.schema import Passage, Span
 
 SENTENCE = "Sentence {} says that the harvest of the northern fields was {} tonnes in that dry and windy summer."

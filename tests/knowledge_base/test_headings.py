@@ -8,10 +8,11 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from crag.knowledge_base.chunker import chunk, heading_of
+from crag.knowledge_base.chunker import chunk
 from crag.knowledge_base.page_text import compose
 from crag.knowledge_base.paragraphs import Kind
 from crag.knowledge_base.pdf_loader import read_head, read_pages
+from crag.knowledge_base.sections import heading_of
 
 Row = tuple[str, float, str]
 Write = Callable[..., Path]

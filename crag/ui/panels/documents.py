@@ -26,6 +26,7 @@ NAMED = 0.12
 
 
 def draw(trace: Trace, texts: Texts) -> None:
+    """The plot and the table of what was retrieved, the corrections, and what the web gave."""
     if not trace.documents:
         st.caption(texts("no_documents"))
         _draw_web(trace, texts)

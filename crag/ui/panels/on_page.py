@@ -51,6 +51,7 @@ def open_at(turn_id: str, number: int) -> None:
 
 
 def draw(trace: Trace, t: Texts) -> None:
+    """The page of one source, chosen here or by a click on its citation."""
     house = state.process().house
     known = places(trace)
     if house is None or not known:
