@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from types import FrameType
 
 from config import Settings
-from crag.cli.console import DONE, INTERRUPTED, errors, opened, printable, progress
+from crag.cli.console import DONE, FAILED, INTERRUPTED, errors, opened, printable, progress
 from crag.errors import ConfigurationError
 from crag.events import BuildEvent, BuildFinished, BuildStarted, FileFinished, FileProgress, FileState
 from crag.knowledge_base.base import KnowledgeBase
+from crag.knowledge_base.opening import wants_password
 from crag.text import counted
 
 
@@ -31,7 +32,8 @@ def build(options: argparse.Namespace, settings: Settings) -> int:
             return _follow_build(again, cancel)
         if options.ocr:
             raise ConfigurationError("--ocr belongs to --read-again FILE: name the file that it is for.")
-        return _follow_build(house.knowledge_base.build(cancel), cancel)
+        code = _follow_build(house.knowledge_base.build(cancel), cancel)
+        return code or (FAILED if _still_locked(options, house.knowledge_base) else DONE)
 
 
 def _take_passwords(options: argparse.Namespace, base: KnowledgeBase) -> None:
@@ -40,6 +42,12 @@ def _take_passwords(options: argparse.Namespace, base: KnowledgeBase) -> None:
         base.set_password(path, getpass.getpass(f"Password of {printable(path)}: "))
     if options.password_stdin:
         base.set_password(options.password_stdin, sys.stdin.readline().rstrip("\r\n"))
+
+
+def _still_locked(options: argparse.Namespace, base: KnowledgeBase) -> bool:
+    """Whether a file whose password was given is still locked: its row has said that the password does not fit."""
+    named = {*options.password, options.password_stdin}
+    return any(row.path in named and wants_password(row.error) for row in base.rows())
 
 
 def _follow_build(events: Iterator[BuildEvent], cancel: threading.Event) -> int:

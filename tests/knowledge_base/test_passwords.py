@@ -91,6 +91,9 @@ def test_the_command_takes_a_password_from_standard_input(
     monkeypatch.setenv("CRAG_CHROMA_DIR", str(tmp_path / "chroma_db"))
     assert main(["build"]) == 0
     assert "not indexed. It is protected by a password" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.StringIO("a wrong one\n"))
+    assert main(["build", "--password-stdin", "locked.pdf"]) == 1, "a script can tell"
+    assert "does not open it" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{SECRET}\n"))
     assert main(["build", "--password-stdin", "locked.pdf"]) == 0
     told = capsys.readouterr().err
