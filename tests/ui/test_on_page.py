@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from ui_stage import INCORRECT, Stage, answered, events, html, open_panel
+from ui_stage import CORRECT, INCORRECT, Stage, answered, events, html, open_panel
 
 from crag.events import Finished
 from crag.ui.panels import on_page
@@ -119,3 +119,21 @@ def test_a_page_leads_to_itself_in_the_knowledge_base_and_keeps_the_conversation
     assert "f=dense" in link.proto.query_string
     assert "p=1" in link.proto.query_string
     assert "c=" in link.proto.query_string
+
+
+def test_only_the_strips_that_are_quoted_count_as_cited() -> None:
+    [finished] = [event for event in events(CORRECT) if isinstance(event, Finished)]
+    trace = finished.trace
+    source = next(source for source in trace.sources if source.n == trace.citations[0].n)
+    kept = [strip for strip in trace.strips if strip.id in source.strips]
+    one, other = (kept[0], kept[0].model_copy(update={"id": "other", "text": "Kept, but not quoted."}))
+    trace = trace.model_copy(
+        update={
+            "strips": (one, other),
+            "sources": (source.model_copy(update={"strips": (one.id, other.id)}),),
+            "answer": f"From your documents:\n\n“{one.text}” [{source.n}]",
+        }
+    )
+    assert on_page.cited_strips(trace) == {one.id}
+    reworded = trace.model_copy(update={"answer": f"It is so [{source.n}]."})
+    assert on_page.cited_strips(reworded) == {one.id, other.id}, "no single one can be told"
