@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from crag.schema import Action, Support, Trace
-from crag.ui import safe, spoken
+from crag.text import language
+from crag.ui import answer_text, safe
 from crag.ui.panels import documents, on_page, refined_context, second_look, timing, web
 from crag.ui.texts import Texts
 
@@ -57,8 +58,9 @@ def spoken_end(trace: Trace, t: Texts) -> str:
 
 
 def draw_text(text: str) -> None:
-    """The answer as plain text: lines kept, nothing in it interpreted."""
-    st.html(spoken.in_its_language(text.strip(), "crag-answer"))
+    """The answer as plain text: lines kept, rows of tables as tables, nothing else in it interpreted."""
+    inside = answer_text.as_html(text.strip())
+    st.html(f"<div class='crag-text crag-answer' lang='{language(text)}'>{inside}</div>")
 
 
 def _footer(trace: Trace, t: Texts) -> None:

@@ -109,6 +109,8 @@ def test_the_place_of_an_answer_is_shown_and_its_page_can_be_inspected(app: str,
     page.get_by_test_id("stPageLink").filter(has_text="In the knowledge base").click()
     page.locator(".crag-mark-cut").first.wait_for()
     page.get_by_role("button", name="All pages").click()
+    page.locator(".st-key-file-controls").wait_for()
+    browsing.settled()
     page.get_by_text("Force", exact=True).click()
     browsing.settled()
     page.get_by_role("button", name="Read again").click()

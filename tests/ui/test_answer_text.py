@@ -1,0 +1,21 @@
+"""What an answer's text looks like as HTML."""
+
+from __future__ import annotations
+
+from crag.ui.answer_text import as_html
+
+
+def test_rows_of_a_quoted_table_become_a_table_between_the_marks_of_the_quote() -> None:
+    shown = as_html("From your documents:\n\n“| item | value |\n|---|---|\n| PLT | 149 |\n|  |  |” [1]")
+    assert shown == (
+        "From your documents:\n“<table class='crag-quoted'><tr><td>item</td><td>value</td></tr>"
+        "<tr><td>PLT</td><td>149</td></tr></table>” [1]"
+    )
+
+
+def test_other_lines_stay_lines_and_nothing_is_markup() -> None:
+    text = "“A sentence with a | pipe.” [1]\n\n“| one row only |” [2]\n<b>bold</b>"
+    shown = as_html(text)
+    assert "<table" not in shown
+    assert shown == "“A sentence with a | pipe.” [1]\n\n“| one row only |” [2]\n&lt;b&gt;bold&lt;/b&gt;"
+    assert "<td>&lt;img src=x&gt;|x</td>" in as_html("| <img src=x>\\|x | b |\n| c | d |")
