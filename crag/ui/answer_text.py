@@ -15,7 +15,7 @@ _CELL = re.compile(r"(?<!\\)\|")
 def as_html(text: str) -> str:
     """Everything in it is escaped; two and more rows (`| a | b |`) that follow each other become a table.
 
-    The marks around a quote, “ and ” [1], stand before and behind the table.
+    A table that is a whole quote has no quotation marks; its citation stands behind it.
     """
     return "".join(_blocks(text.split("\n")))
 
@@ -35,6 +35,8 @@ def _blocks(lines: list[str]) -> Iterator[str]:
 def _table(lines: list[str]) -> str:
     rows = [match for line in lines if (match := _ROW.fullmatch(line))]
     before, after = rows[0]["before"], rows[-1]["after"].strip()
+    if before and after.startswith("”"):  # the table shows by itself what is quoted
+        before, after = "", after[1:].strip()
     cells = [[cell.strip().replace("\\|", "|") for cell in _CELL.split(row["cells"])] for row in rows]
     shown = [row for row in cells if any(row) and not all(set(cell) <= {"-"} for cell in row)]
     body = "".join(f"<tr>{''.join(f'<td>{safe.in_html(cell)}</td>' for cell in row)}</tr>" for row in shown)

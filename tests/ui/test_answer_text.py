@@ -5,11 +5,11 @@ from __future__ import annotations
 from crag.ui.answer_text import as_html
 
 
-def test_rows_of_a_quoted_table_become_a_table_between_the_marks_of_the_quote() -> None:
+def test_rows_of_a_quoted_table_become_a_table_with_its_citation_behind() -> None:
     shown = as_html("From your documents:\n\n“| item | value |\n|---|---|\n| PLT | 149 |\n|  |  |” [1]")
     assert shown == (
-        "From your documents:\n“<table class='crag-quoted'><tr><td>item</td><td>value</td></tr>"
-        "<tr><td>PLT</td><td>149</td></tr></table>” [1]"
+        "From your documents:\n<table class='crag-quoted'><tr><td>item</td><td>value</td></tr>"
+        "<tr><td>PLT</td><td>149</td></tr></table>[1]"
     )
 
 
