@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from crag.errors import ConfigurationError
@@ -15,9 +15,22 @@ from crag.schema import Thresholds
 
 ROOT = Path(__file__).resolve().parent
 
+LlmProvider = Literal["embedded", "dashscope", "ollama", "openai", "deepseek", "llamacpp", "pydantic-ai"]
+WebProvider = Literal[
+    "none", "tavily", "duckduckgo", "brave", "exa", "serper", "serpapi", "google", "firecrawl", "searxng"
+]
+
 
 def _cache_home() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crag"
+
+
+def _web_key(name: str, service: str) -> Any:
+    return Field(
+        SecretStr(""),
+        validation_alias=f"{name}_api_key",
+        description=f"Key for {service}; used with its provider alone.",
+    )
 
 
 class Settings(BaseSettings):
@@ -33,15 +46,92 @@ class Settings(BaseSettings):
         description="Folder of the converted embedding model and of what OCR read (at most 500 MB).",
     )
 
-    embedding_provider: Literal["embedded"] = Field("embedded", description="Who makes the vectors.")
-    llm_provider: Literal["embedded"] = Field("embedded", description="Who writes the answer: `embedded` quotes.")
-    evaluator: Literal["lightweight", "cross-encoder"] = Field(
+    llm_provider: LlmProvider = Field(
+        "embedded", description="Who writes the answer; `embedded` quotes and needs no model."
+    )
+    llm_model: str = Field(
+        "",
+        description="Model that writes the answer; empty: qwen3-max for dashscope, deepseek-chat for deepseek, "
+        "CRAG_OLLAMA_LLM for ollama.",
+        json_schema_extra={"range": "its name; a GGUF file for llamacpp; `provider:model` for pydantic-ai"},
+    )
+    evaluator: Literal["lightweight", "llm", "cross-encoder"] = Field(
         "lightweight", description="Who grades documents and strips."
+    )
+    grader_provider: Literal["", "dashscope", "ollama", "openai", "deepseek", "llamacpp", "pydantic-ai"] = Field(
+        "", description="Whose model grades where the evaluator is `llm`; empty: CRAG_LLM_PROVIDER."
     )
     grader_model: str = Field(
         "",
-        description="Model of the cross-encoder that grades.",
-        json_schema_extra={"range": "a folder or hub name"},
+        description="Model that grades: of the evaluator `llm` (empty: the one that writes) or `cross-encoder`.",
+        json_schema_extra={"range": "its name; a folder or hub name for cross-encoder"},
+    )
+    dashscope_api_key: SecretStr = Field(
+        SecretStr(""),
+        validation_alias=AliasChoices("dashscope_api_key", "dash_api_key"),
+        description="Key for DashScope; `DASH_API_KEY` is read as well. Used with its provider alone.",
+    )
+    dashscope_region: Literal["china", "international"] = Field(
+        "china", description="Which of DashScope's two services your key is for."
+    )
+    dashscope_url: str = Field("", description="Another address of DashScope, up to `/compatible-mode/v1`.")
+    ollama_url: str = Field("http://127.0.0.1:11434", description="Address of Ollama's server.")
+    ollama_llm: str = Field("qwen3:4b", description="Ollama's model that writes or grades where none is named.")
+    ollama_embed: str = Field("nomic-embed-text", description="Ollama's model for the vectors.")
+    openai_api_key: SecretStr = Field(
+        SecretStr(""), validation_alias="openai_api_key", description="Key for an OpenAI-compatible server, if it asks."
+    )
+    openai_api_base: str = Field(
+        "https://api.openai.com/v1",
+        validation_alias="openai_api_base",
+        description="Address of any OpenAI-compatible server (vLLM, LM Studio, llama.cpp, OpenAI).",
+    )
+    deepseek_api_key: SecretStr = Field(
+        SecretStr(""),
+        validation_alias="deepseek_api_key",
+        description="Key for DeepSeek; used with its provider alone.",
+    )
+    deepseek_url: str = Field("https://api.deepseek.com", description="Address of DeepSeek.")
+    llm_thinking: Literal["off", "on"] = Field(
+        "off", description="Whether a model that can think first does so before it writes; it never does to grade."
+    )
+    llm_max_tokens: Annotated[int, Field(ge=16, le=100_000)] = Field(
+        1500, description="At most so many tokens of an answer; a longer one is cut, and marked as cut."
+    )
+    llm_context: Annotated[int, Field(ge=0, le=10_000_000)] = Field(
+        0, description="Tokens that fit into the model's window; 0: asked of the server, or 8192 where it does not say."
+    )
+    llm_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
+        60.0, description="Seconds that one call of a model may take, or keep silent while it streams."
+    )
+    llm_retries: Annotated[int, Field(ge=0, le=10)] = Field(
+        2, description="So often a call that failed for a passing reason is repeated."
+    )
+    llm_concurrency: Annotated[int, Field(ge=1, le=256)] = Field(
+        16, description="Calls of one provider that run at the same time, over all questions."
+    )
+    price_in: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        0.0, description="What a million tokens cost that the model reads, for the costs that are shown; 0: unknown."
+    )
+    price_out: Annotated[float, Field(ge=0, le=1e6)] = Field(0.0, description="... that the model writes.")
+    currency: str = Field("USD", max_length=8, description="What these prices are in.")
+    history_turns: Annotated[int, Field(ge=0, le=50)] = Field(
+        6, description="Earlier questions and answers that a model sees to understand a follow-up."
+    )
+    hyde: Literal["off", "on"] = Field(
+        "off", description="Whether a model drafts an answer that is searched for beside the question (HyDE)."
+    )
+
+    embedding_provider: Literal["embedded", "ollama", "dashscope", "openai"] = Field(
+        "embedded", description="Who makes the vectors; another choice needs a rebuild."
+    )
+    embedding_model: str = Field(
+        "",
+        description="Model that makes them; empty: text-embedding-v4 for dashscope, text-embedding-3-small for openai, "
+        "CRAG_OLLAMA_EMBED for ollama.",
+    )
+    embedding_dimension: Annotated[int, Field(ge=0, le=4096)] = Field(
+        0, description="Numbers per vector where the model offers a choice; 0: its own."
     )
 
     k: Annotated[int, Field(ge=1, le=50)] = Field(8, description="Documents retrieved and graded per question.")
@@ -56,16 +146,50 @@ class Settings(BaseSettings):
     )
     quotes: Annotated[int, Field(ge=1, le=20)] = Field(3, description="At most so many strips are quoted.")
 
-    web: Literal["off", "auto"] = Field(
-        "auto", description="Whether the web is searched where your documents do not suffice; needs a provider."
+    web: Literal["off", "ask", "auto"] = Field(
+        "auto",
+        description="Whether the web is searched where your documents do not suffice: never, after you have seen the "
+        "query, or at once; needs a provider.",
     )
+    web_provider: WebProvider = Field("none", description="Who searches the web: the query leaves this machine.")
     web_results: Annotated[int, Field(ge=1, le=20)] = Field(5, description="Results asked for per web search.")
-    tavily_api_key: SecretStr = Field(
-        SecretStr(""), validation_alias="tavily_api_key", description="Key for Tavily; used with its provider alone."
+    web_url: str = Field(
+        "", description="Another address of the provider's service; for searxng the one of your instance."
     )
+    tavily_api_key: SecretStr = _web_key("tavily", "Tavily")
     tavily_url: str = Field("https://api.tavily.com", description="Address of Tavily's service.")
-    web_provider: Literal["none", "tavily"] = Field(
-        "none", description="Who searches the web: the query leaves this machine."
+    brave_api_key: SecretStr = _web_key("brave", "Brave Search")
+    exa_api_key: SecretStr = _web_key("exa", "Exa")
+    serper_api_key: SecretStr = _web_key("serper", "Serper")
+    serpapi_api_key: SecretStr = _web_key("serpapi", "SerpAPI")
+    google_api_key: SecretStr = _web_key("google", "Google's Programmable Search")
+    google_cse_id: str = Field(
+        "", validation_alias="google_cse_id", description="Id of your search engine at Google's Programmable Search."
+    )
+    firecrawl_api_key: SecretStr = _web_key("firecrawl", "Firecrawl")
+    web_depth: Literal["basic", "advanced"] = Field(
+        "basic", description="How deep Tavily searches; advanced costs more."
+    )
+    web_topic: Literal["general", "news", "finance"] = Field("general", description="What Tavily searches in.")
+    web_time_range: Literal["any", "day", "week", "month", "year"] = Field(
+        "any", description="How old results may be; a question for what is new sets it by itself."
+    )
+    web_prefer_domains: str = Field(
+        "wikipedia.org", description="Sites whose results come first, with commas between them."
+    )
+    web_allow_domains: str = Field("", description="The only sites that are used; empty: all.")
+    web_deny_domains: str = Field("", description="Sites that are never used.")
+    web_pages: Literal["off", "on"] = Field(
+        "on", description="Whether pages are fetched where a provider gives no text of them."
+    )
+    web_cache_hours: Annotated[float, Field(ge=0, le=24 * 365)] = Field(
+        24.0, description="Hours for which the results of a query are kept and used again; 0: not kept."
+    )
+    web_daily_searches: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        0, description="At most so many searches a day; 0: no limit."
+    )
+    web_price: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        0.0, description="What a search costs, in CRAG_CURRENCY, for the costs that are shown."
     )
 
     watch: Literal["off", "on"] = Field(
@@ -81,20 +205,52 @@ class Settings(BaseSettings):
     threads: Annotated[int, Field(ge=0, le=64)] = Field(0, description="Threads of the embedding engine; 0: all cores.")
     language: Literal["auto", "en", "zh"] = Field("auto", description="Language of the page; `auto`: the browser's.")
 
-    @field_validator("tavily_url")
+    @field_validator("tavily_url", "dashscope_url", "ollama_url", "openai_api_base", "deepseek_url", "web_url")
     @classmethod
     def _is_an_address(cls, url: str) -> str:
-        if not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", url):
+        if url and not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", url):
             raise ValueError("this is no address that begins with https:// or http://")
-        return url
+        return url.rstrip("/")
 
-    @field_validator("web_provider")
-    @classmethod
-    def _has_its_key(cls, provider: str, info: ValidationInfo) -> str:
-        key = info.data.get("tavily_api_key")
-        if provider == "tavily" and not (key and key.get_secret_value().strip()):
-            raise ValueError("tavily needs a key, set TAVILY_API_KEY")
-        return provider
+    @model_validator(mode="after")
+    def _providers_have_what_they_need(self) -> Settings:
+        for variable, provider in (
+            ("CRAG_LLM_PROVIDER", self.llm_provider),
+            ("CRAG_GRADER_PROVIDER", self._grading_provider()),
+            ("CRAG_EMBEDDING_PROVIDER", self.embedding_provider),
+        ):
+            if provider in ("dashscope", "deepseek") and not self._key(f"{provider}_api_key"):
+                raise ValueError(f"{variable}: {provider} needs a key, set {provider.upper()}_API_KEY")
+        for variable, provider, model in (
+            ("CRAG_LLM_MODEL", self.llm_provider, self.llm_model),
+            ("CRAG_GRADER_MODEL", self._grading_provider(), self.grader_model or self.llm_model),
+        ):
+            if provider in ("openai", "llamacpp", "pydantic-ai") and not model:
+                raise ValueError(f"{variable}: {provider} needs the name of a model, set it")
+        if self.evaluator == "llm" and self._grading_provider() == "embedded":
+            raise ValueError("CRAG_EVALUATOR: llm needs a model, set CRAG_GRADER_PROVIDER or CRAG_LLM_PROVIDER")
+        if self.hyde == "on" and self.llm_provider == "embedded":
+            raise ValueError("CRAG_HYDE: it needs a model that drafts, set CRAG_LLM_PROVIDER")
+        return self
+
+    @model_validator(mode="after")
+    def _web_provider_has_what_it_needs(self) -> Settings:
+        name = f"{self.web_provider}_api_key"
+        if name in type(self).model_fields and not self._key(name):
+            raise ValueError(f"CRAG_WEB_PROVIDER: {self.web_provider} needs a key, set {name.upper()}")
+        if self.web_provider == "google" and not self.google_cse_id:
+            raise ValueError("CRAG_WEB_PROVIDER: google needs the id of your search engine, set GOOGLE_CSE_ID")
+        if self.web_provider == "searxng" and not self.web_url:
+            raise ValueError("CRAG_WEB_PROVIDER: searxng needs the address of your instance, set CRAG_WEB_URL")
+        return self
+
+    def _grading_provider(self) -> str:
+        """Whose model grades; empty where none does."""
+        return (self.grader_provider or self.llm_provider) if self.evaluator == "llm" else ""
+
+    def _key(self, name: str) -> str:
+        key: SecretStr = getattr(self, name)
+        return key.get_secret_value().strip()
 
     @model_validator(mode="after")
     def _thresholds_are_ordered(self) -> Settings:
@@ -112,6 +268,9 @@ def load_settings(**overrides: object) -> Settings:
         return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors()[0]
-        name = "CRAG_" + "_".join(str(part) for part in first["loc"]).upper() if first["loc"] else "The thresholds"
         what = first["msg"].removeprefix("Value error, ")
-        raise ConfigurationError(f"{name}: {what}. Correct it or leave it unset for the default.") from None
+        if first["loc"]:
+            what = f"CRAG_{'_'.join(str(part) for part in first['loc']).upper()}: {what}"
+        elif not what.startswith("CRAG_"):  # what Thresholds refuses
+            what = f"The thresholds: {what}"
+        raise ConfigurationError(f"{what}. Correct it or leave it unset for the default.") from None

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import SecretStr
+from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +31,8 @@ def table() -> str:
 def variable(name: str) -> str:
     """The environment variable of a field: those of other people's services keep the name that they have there."""
     field = Settings.model_fields[name]
-    return str(field.validation_alias or f"CRAG_{name}").upper()
+    alias = field.validation_alias
+    return str(alias.choices[0] if isinstance(alias, AliasChoices) else alias or f"CRAG_{name}").upper()
 
 
 def _default(field: FieldInfo) -> str:
