@@ -339,6 +339,13 @@ class ModelCall(Frozen):
     """Why nothing usable came, as a sentence."""
 
 
+class Exchange(Frozen):
+    """An earlier question of the conversation and what was answered."""
+
+    question: str
+    answer: str
+
+
 class EvaluatorName(Frozen):
     name: str
     version: str

@@ -27,7 +27,7 @@ class ModelSpec:
     """Name at the provider; a GGUF file for llamacpp; `provider:name` for pydantic-ai."""
     url: str = ""
     """Address of the server; empty: the provider's own."""
-    key: SecretStr = SecretStr("")
+    key: SecretStr = field(default_factory=lambda: SecretStr(""))
     thinking: bool = False
     context: int = 0
     """Tokens that fit into the window; 0: asked of the server."""

@@ -1,4 +1,4 @@
-"""A model through pydantic-ai: an object or a stream of text per call, each noted in the ledger, failures as sentences."""
+"""A model through pydantic-ai: an object or a stream of text per call, noted in the ledger; failures as sentences."""
 
 from __future__ import annotations
 
