@@ -34,7 +34,8 @@ TEMPLATE_TOKENS: Final = 64
 
 
 class LlmGenerator:
-    """A `Generator`. An answer has at most `max_tokens` tokens, fewer where the model's window is small."""
+    """A `Generator`. An answer has at most `max_tokens` tokens; where the window is small it shares the rest of it
+    with the knowledge."""
 
     def __init__(self, model: ChatModel, ledger: Ledger, today: date, max_tokens: int) -> None:
         self.model, self.ledger, self.max_tokens = model, ledger, max_tokens
@@ -48,7 +49,8 @@ class LlmGenerator:
         """
         window = await self.model.window()
         room = window - self.model.count(self.instructions) - TEMPLATE_TOKENS
-        sent = self._fitting(question, knowledge, room - min(self.max_tokens, window // 2))
+        left = max(0, room - self.model.count(_prompt(question, Knowledge())))
+        sent = self._fitting(question, knowledge, room - min(self.max_tokens, left // 2))
         if sent is None:
             raise GenerationError(
                 f"The question and the best strip do not fit into the {window} tokens of {self.name}: set "
