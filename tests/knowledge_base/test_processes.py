@@ -227,12 +227,12 @@ def test_workers_do_not_run_the_main_script_and_leave_the_parent_light(
 @pytest.mark.full
 def test_readers_that_come_and_go_beside_a_builder_lose_no_vector(files: Path, tmp_path: Path, write: Write) -> None:
     """Several processes on one Chroma folder are its weak spot: every vector must be found in a fresh process."""
-    for number in range(12):
+    for number in range(16):
         words = [f"w{number}x{page}" for page in range(60)]
         write(f"{number}.pdf", *(f"Page {word} tells of {word} and the harvest. " * 26 for word in words))
     chroma = tmp_path / "chroma_db"
     assert start_build(files, chroma).wait(300) == 0
-    for number in range(12):
+    for number in range(16):
         path = files / f"{number}.pdf"
         path.write_bytes(path.read_bytes() + b"\n%changed")
     process = start_build(files, chroma)
