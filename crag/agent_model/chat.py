@@ -68,8 +68,7 @@ class PydanticAiModel:
         """See `ChatModel.structured`."""
         asked, wrong = prompt, ""
         for repeat in (False, True):
-            start = time.perf_counter()
-            response = await self._answered(role, instructions, asked, output, ledger, max_tokens, repeat)
+            start, response = await self._answered(role, instructions, asked, output, ledger, max_tokens, repeat)
             text = response.text or ""
             found, wrong = read(text, output, check)
             if found is None and response.finish_reason == "length":
@@ -104,13 +103,13 @@ class PydanticAiModel:
             except CragError:
                 raise
             except Exception as error:
-                why = failures.sentence(error, self.spec)
-                self._note(ledger, role, seen.start, seen.usage, seen.first, error=why)
+                why = failures.explained(error, self.spec)
+                self._note(ledger, role, seen.start, seen.usage, seen.first, error=str(why))
                 if seen.first is not None:
                     yield Cut(failures.cut(error, self.spec))
                     return
                 if not await self._may_try_again(error, again):
-                    raise ModelError(why) from None
+                    raise why from None
                 continue
             async for end in self._ended(role, seen, ledger):
                 yield end
@@ -159,8 +158,8 @@ class PydanticAiModel:
         ledger: Ledger,
         max_tokens: int,
         repeat: bool,
-    ) -> ModelResponse:
-        """The answer to one request, tried again where a failure passes. Each failed try is noted."""
+    ) -> tuple[float, ModelResponse]:
+        """The answer to one request and when it was sent, tried again where a failure passes; failed tries are noted."""
         from pydantic_ai.direct import model_request
 
         for again in range(self.spec.retries + 2):
@@ -169,7 +168,7 @@ class PydanticAiModel:
                 start = time.perf_counter()
                 try:
                     async with asyncio.timeout(self.spec.timeout):
-                        return await model_request(
+                        return start, await model_request(
                             built.model,
                             [_message(instructions, prompt)],
                             model_settings=self._settings(built, max_tokens, thinking=False),
@@ -179,10 +178,10 @@ class PydanticAiModel:
                     self._note(ledger, role, start, None, repeat=repeat, error=failures.STOPPED)
                     raise
                 except Exception as error:
-                    failed, why = error, failures.sentence(error, self.spec)
-                    self._note(ledger, role, start, None, repeat=repeat, error=why)
+                    failed, why = error, failures.explained(error, self.spec)
+                    self._note(ledger, role, start, None, repeat=repeat, error=str(why))
             if not await self._may_try_again(failed, again):
-                raise ModelError(why) from None
+                raise why from None
         raise AssertionError("unreachable: the last try raises")
 
     async def _pieces(
@@ -257,11 +256,12 @@ class PydanticAiModel:
             self._built[loop] = asyncio.ensure_future(asyncio.to_thread(self._make))
         try:
             return await asyncio.shield(self._built[loop])
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
+        except Exception as error:
             self._built.pop(loop, None)  # the next call tries anew
-            raise
+            if isinstance(error, ModelError):
+                raise
+            told = isinstance(error, CragError)
+            raise (ModelError(str(error)) if told else failures.explained(error, self.spec)) from None
 
     def _make(self) -> Built:
         if self.spec.provider == "llamacpp":

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from crag.agent_model.base import ModelSpec
 from crag.agent_model.profiles import address
+from crag.errors import ModelError
 
 LONGEST_WAIT: Final = 20.0
 """Seconds for which a server that asks for patience is waited for; where it asks for more, the user is told."""
@@ -45,43 +46,48 @@ _ADDRESSES: Final = {
 }
 
 
-def sentence(error: BaseException, spec: ModelSpec) -> str:
-    """What the user reads of a call that failed."""
+def explained(error: BaseException, spec: ModelSpec) -> ModelError:
+    """What the user reads of a call that failed, with its kind."""
+    kind, text = _explained(error, spec)
+    return ModelError(text, kind)
+
+
+def _explained(error: BaseException, spec: ModelSpec) -> tuple[str, str]:
     from pydantic_ai import exceptions as ai
 
-    server = server_of(spec)
-    if is_too_long(error):
-        return (
-            f"The prompt is longer than the window of the model {spec.model}: lower CRAG_TOP_STRIPS or CRAG_K, or give "
-            "the model a larger window."
-        )
-    said = _said(error)
-    if isinstance(error, ai.ModelQuotaExceededError) or any(word in said for word in NO_MONEY):
-        return f"{server} says that its quota or credit is used up: top it up there, or choose another model."
-    if any(word in said for word in REFUSED_TEXT):
-        return f"{server} refused the text by its content filter: ask in other words, or use another model."
+    server, said, status = server_of(spec), _said(error), _status(error)
     match error:
+        case _ if is_too_long(error):
+            return "too long", (
+                f"The prompt is longer than the window of the model {spec.model}: lower CRAG_TOP_STRIPS or CRAG_K, or "
+                "give the model a larger window."
+            )
+        case _ if isinstance(error, ai.ModelQuotaExceededError) or (status and any(w in said for w in NO_MONEY)):
+            return "quota", f"{server} says that its quota or credit is used up: top it up, or choose another model."
+        case _ if status and any(word in said for word in REFUSED_TEXT):
+            return "refused", f"{server} refused the text by its content filter: ask in other words."
         case ai.ModelAuthenticationError():
-            return _key_refused(spec, server)
+            return "key", _key_refused(spec, server)
         case ai.ModelNotFoundError():
-            return missing(spec)
+            return "missing", missing(spec)
         case ai.ModelRateLimitError():
-            return f"{server} gets too many requests: {_when(error)}, or lower CRAG_LLM_CONCURRENCY."
+            return "busy", f"{server} gets too many requests: {_when(error)}, or lower CRAG_LLM_CONCURRENCY."
         case TimeoutError() | ai.ModelTimeoutError() | ai.ModelRequestTimeout():
-            return f"{server} gave no answer within {spec.timeout:g} seconds: raise CRAG_LLM_TIMEOUT, or try again."
+            seconds = f"{spec.timeout:g} seconds"
+            return "silent", f"{server} gave no answer within {seconds}: raise CRAG_LLM_TIMEOUT, or try again."
         case ai.ModelConnectionError():
-            return _not_reached(spec, server)
+            return "unreachable", _not_reached(spec, server)
         case ai.ModelOverloadedError() | ai.ModelUnavailableError():
-            return f"{server} is overloaded or not ready (status {_status(error)}): {_when(error)}."
-        case ai.ModelHTTPError() if error.status_code >= 500 or error.status_code in PASSING:
-            return f"{server} failed (status {error.status_code}), also when asked again: try again later."
+            return "busy", f"{server} is overloaded or not ready: {_when(error)}."
+        case ai.ModelHTTPError() if status is not None and (status >= 500 or status in PASSING):
+            return "other", f"{server} failed with status {status}: try again later, or see what it logs."
         case ai.ModelHTTPError():
-            return f"{server} refused the request (status {error.status_code}): check {_what_to_check(spec)}."
+            return "refused", f"{server} refused the request with status {status}: check {_what_to_check(spec)}."
         case ai.ModelAPIError():
-            return f"{server} broke off with an error: try again."
+            return "other", f"{server} broke off with an error: try again."
         case ai.UnexpectedModelBehavior():
-            return f"{server} sent what is no answer of a model: check {_what_to_check(spec)}."
-    return f"The model {spec.model} could not be asked ({type(error).__name__}): check {_what_to_check(spec)}."
+            return "other", f"{server} sent what is no answer of a model: check {_what_to_check(spec)}."
+    return "other", f"The model {spec.model} could not be asked ({type(error).__name__}): check {_what_to_check(spec)}."
 
 
 def cut(error: BaseException, spec: ModelSpec) -> str:
@@ -94,7 +100,7 @@ def cut(error: BaseException, spec: ModelSpec) -> str:
         return "The connection to the model was lost: ask again."
     if _unfinished(error):
         return "The model's answer ended without its end mark, so it may be incomplete: ask again."
-    return f"The answer ends here. {sentence(error, spec)}"
+    return f"The answer ends here. {explained(error, spec)}"
 
 
 def pause(error: BaseException, again: int) -> float | None:
