@@ -67,19 +67,25 @@ def form(documents: Sequence[Shown], *, with_query: bool) -> type[Marks]:
     It uses only what servers that constrain by a JSON schema keep to: enums, bounded integers, lengths of lists and
     strings (llama.cpp and with it Ollama pass over the bounds of other numbers).
     """
-    ids = [id_ for one in documents for id_ in one.strips]
-    parts: dict[str, Any] = {"id": (Literal[tuple(one.id for one in documents)], ...)}
-    if ids:
-        strip = create_model("StripMark", __base__=StripMark, id=(Literal[tuple(ids)], ...))
-        longest = max(len(one.strips) for one in documents)
-        parts["strips"] = (list[strip], Field(max_length=longest))  # type: ignore[valid-type]
-    mark = create_model("Mark", __base__=Mark, **parts)
+    mark: Any = create_model("Mark", __base__=Mark, **_fields_of_mark(documents))
     count = len(documents)
-    fields: dict[str, Any] = {"grades": (list[mark], Field(min_length=count, max_length=count))}  # type: ignore[valid-type]
+    fields: dict[str, Any] = {"grades": (list[mark], Field(min_length=count, max_length=count))}
     if with_query:
         query = Annotated[str, Field(max_length=LONGEST_QUERY), _at_most(LONGEST_QUERY)]
         fields["query"] = (query, ...)
     return create_model("Marks", __base__=Marks, **fields)
+
+
+def _fields_of_mark(documents: Sequence[Shown]) -> dict[str, Any]:
+    fields: dict[str, Any] = {"id": (_one_of([one.id for one in documents]), ...)}
+    if strips := [id_ for one in documents for id_ in one.strips]:
+        strip: Any = create_model("StripMark", __base__=StripMark, **{"id": (_one_of(strips), ...)})
+        fields["strips"] = (list[strip], Field(max_length=max(len(one.strips) for one in documents)))
+    return fields
+
+
+def _one_of(ids: Sequence[str]) -> Any:
+    return Literal[tuple(ids)]
 
 
 def wrong_with(documents: Sequence[Shown]) -> Callable[[Marks], str | None]:
@@ -98,9 +104,11 @@ def wrong_with(documents: Sequence[Shown]) -> Callable[[Marks], str | None]:
             said.append(f"not graded: {', '.join(missing)}")
         if unknown := sorted(set(times) - set(ids)):
             said.append(f"there is no document {', '.join(unknown)}")
-        for mark in marks.grades:
-            if foreign := sorted({strip.id for strip in mark.strips} - own.get(mark.id, set())):
-                said.append(f"{', '.join(foreign)} is no strip of {mark.id}")
+        said += [
+            f"{', '.join(foreign)} is no strip of {mark.id}"
+            for mark in marks.grades
+            if (foreign := sorted({strip.id for strip in mark.strips} - own.get(mark.id, set())))
+        ]
         return f"Grade each document exactly once ({'; '.join(said)})." if said else None
 
     return wrong
