@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
+from pydantic.json_schema import SkipJsonSchema
 
 from crag.evaluator.judge_prompt import Shown
 from crag.schema import DocumentGrade, Grade
@@ -46,19 +47,19 @@ class StripMark(BaseModel):
 
 
 class Mark(BaseModel):
-    """What the judge says of one document."""
+    """What the judge says of one document; `strips` is asked for where it has some."""
 
     id: str
     score: Annotated[int, Field(ge=0, le=TOP)]
     reason: Annotated[str, Field(max_length=LONGEST_REASON), _at_most(LONGEST_REASON)]
-    strips: list[StripMark] = []
+    strips: SkipJsonSchema[list[StripMark]] = []
 
 
 class Marks(BaseModel):
-    """The output of one call."""
+    """The output of one call; `query` is asked for where none is known."""
 
     grades: list[Mark]
-    query: str = ""
+    query: SkipJsonSchema[str] = ""
 
 
 def form(documents: Sequence[Shown], *, with_query: bool) -> type[Marks]:
@@ -79,7 +80,8 @@ def form(documents: Sequence[Shown], *, with_query: bool) -> type[Marks]:
 def _fields_of_mark(documents: Sequence[Shown]) -> dict[str, Any]:
     fields: dict[str, Any] = {"id": (_one_of([one.id for one in documents]), ...)}
     if strips := [id_ for one in documents for id_ in one.strips]:
-        strip: Any = create_model("StripMark", __base__=StripMark, **{"id": (_one_of(strips), ...)})
+        own_id: dict[str, Any] = {"id": (_one_of(strips), ...)}
+        strip: Any = create_model("StripMark", __base__=StripMark, **own_id)
         fields["strips"] = (list[strip], Field(max_length=max(len(one.strips) for one in documents)))
     return fields
 
