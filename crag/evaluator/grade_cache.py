@@ -23,10 +23,9 @@ LIMIT: Final = 50_000
 _AT_ONCE: Final = 500
 """Keys per statement."""
 
-_METADATA: Final = sa.MetaData()
 _KEPT: Final = sa.Table(
     "kept",
-    _METADATA,
+    sa.MetaData(),
     sa.Column("key", sa.String, primary_key=True),
     sa.Column("value", sa.String, nullable=False),
     sa.Column("made", sa.String, nullable=False),  # ISO days: they sort as they follow each other
@@ -116,7 +115,10 @@ class GradeCache:
                 engine = sa.create_engine(sa.engine.URL.create("sqlite", database=str(self._path)))
                 sa.event.listen(engine, "connect", _configure)
                 try:
-                    _METADATA.create_all(engine)
+                    with engine.begin() as connection:  # whoever else opens it meanwhile may be first
+                        connection.execute(sa.schema.CreateTable(_KEPT, if_not_exists=True))
+                        for index in _KEPT.indexes:
+                            connection.execute(sa.schema.CreateIndex(index, if_not_exists=True))
                 except BaseException:
                     engine.dispose()
                     raise
@@ -128,8 +130,7 @@ class GradeCache:
         with self._lock:
             try:
                 os.replace(self._path, self._path.with_name(f"{self._path.name}.damaged"))
-                for tail in ("-wal", "-shm"):
-                    self._path.with_name(self._path.name + tail).unlink(missing_ok=True)
+                self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
             except OSError:
                 return False
         log.warning("the cache of grades was damaged; it lies beside the new one as %s.damaged", self._path.name)
@@ -137,7 +138,7 @@ class GradeCache:
 
 
 def _configure(connection: Any, _record: object) -> None:
-    for pragma in ("busy_timeout = 2000", "journal_mode = WAL", "synchronous = NORMAL"):
+    for pragma in ("busy_timeout = 5000", "synchronous = NORMAL"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -119,6 +119,12 @@ class ReadingModel:
     ) -> AsyncGenerator[Piece]:
         raise AssertionError("a judge streams nothing")
 
+    async def until_running(self, calls: int) -> None:
+        """Waits until so many calls run side by side; they do where `waits` holds them up."""
+        async with asyncio.timeout(10):
+            while self.running < calls:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+
     async def window(self) -> int:
         return self.tokens
 

@@ -169,8 +169,7 @@ async def test_documents_beyond_the_window_go_into_calls_side_by_side_and_one_th
     model.waits = asyncio.Event()
     judge = judge_over(model)
     grading = asyncio.ensure_future(judge.grade(QUESTION, many(8)))
-    while model.running < 2:
-        await asyncio.sleep(0)
+    await model.until_running(2)
     model.waits.set()
     grades = await grading
     calls = [documents_in(prompt) for prompt in model.prompts]
@@ -238,8 +237,7 @@ async def test_a_window_without_room_leaves_the_document_ungraded_with_what_to_d
 async def test_stopping_ends_every_call() -> None:
     model = ReadingModel(tokens=3000, waits=asyncio.Event())
     grading = asyncio.ensure_future(judge_over(model).grade(QUESTION, many(8)))
-    while model.running < 2:
-        await asyncio.sleep(0)
+    await model.until_running(2)
     grading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await grading
