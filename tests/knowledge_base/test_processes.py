@@ -250,7 +250,7 @@ def test_readers_that_come_and_go_beside_a_builder_lose_no_vector(files: Path, t
     with fresh.snapshot() as snapshot:
         assert snapshot.size > 1300
         store = snapshot._store
-        found = list(store.nearest(HashingEmbedder().embed_query("harvest")))
+        found = [key for portion in store.nearest(HashingEmbedder().embed_query("harvest")) for key in portion]
         assert len(found) == len(set(found)) == snapshot.size, "Chroma itself has lost none"
         assert all(store.is_sound(vectors) for _, vectors in fresh._catalog.vectors(found))
     fresh.close()
