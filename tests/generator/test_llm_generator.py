@@ -62,6 +62,9 @@ async def test_a_chinese_question_asks_for_a_chinese_answer() -> None:
     model = model_of()
     await pieces_of(model, KNOWLEDGE, "铁砧有多重？")
     assert model.asked[0].prompt.endswith("请用中文回答。")
+    japanese = model_of()
+    await pieces_of(japanese, KNOWLEDGE, "鉄床の重さは何キロですか？")
+    assert "中文" not in japanese.asked[0].prompt
 
 
 async def test_thoughts_and_a_cut_come_through() -> None:
