@@ -24,6 +24,7 @@ _QUOTE = re.compile(r"“([^“”]{4,})”")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _BRACKETS = str.maketrans("[［【〔", "((((")
+_ALL_ROUND = str.maketrans("[［【〔]］】〕", "(((())))")
 _BULLET = re.compile(r"\s*(?:[-*•·]|\d{1,2}[.)、．])\s+")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*[:：]?\s*)")
 _ABOUT = r"\b(?:knowledge|documents?|excerpts?|sources?|evidence|context|information|text)\b"
@@ -156,6 +157,11 @@ def _mask(answer: str, verbatim: Sequence[str]) -> str:
 
 def _evidence(source: Source, texts: Mapping[str, str]) -> str:
     return "\n".join(texts[id_] for id_ in source.strips if id_ in texts)
+
+
+def rounded(text: str) -> str:
+    """`text` with "[12]" of its own, which no answer should take for a source number, as "(12)"."""
+    return _MARKER.sub(lambda match: match[0].translate(_ALL_ROUND), text)
 
 
 def _is_gap(claim: str) -> bool:

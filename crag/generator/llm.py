@@ -11,8 +11,9 @@ from typing import Final
 from crag.agent_model.base import ChatModel, Ledger
 from crag.agent_model.quoting import block, defused
 from crag.errors import GenerationError
+from crag.generator.citations import rounded
 from crag.pieces import Piece, Sent
-from crag.refinement import only
+from crag.refinement import as_text, only
 from crag.schema import GradedStrip, Knowledge
 from crag.text import language
 
@@ -68,14 +69,20 @@ class LlmGenerator:
                 yield piece
 
     def _fitting(self, question: str, knowledge: Knowledge, tokens: int) -> Knowledge | None:
-        """The knowledge as it is sent: defused, and without its lowest strips as needed; None: not even one fits."""
+        """The knowledge as it is sent: inert, and without its lowest strips as needed; None: not even one fits."""
         ranked = sorted(knowledge.strips, key=_rank)
         for leaving in range(len(ranked)):
             kept = only(knowledge, {strip.id for strip in ranked[leaving:]}) if leaving else knowledge
-            kept = kept.model_copy(update={"text": defused(kept.text)})
+            kept = _inert(kept)
             if self.model.count(_prompt(question, kept)) <= tokens:
                 return kept
         return None
+
+
+def _inert(knowledge: Knowledge) -> Knowledge:
+    """The same without what speaks for others: tags of a prompt, reference marks that look like source numbers."""
+    sources = tuple(one.model_copy(update={"text": rounded(defused(one.text))}) for one in knowledge.sources)
+    return knowledge.model_copy(update={"sources": sources, "text": defused(as_text(sources))})
 
 
 def _rank(strip: GradedStrip) -> tuple[float, int]:

@@ -129,6 +129,17 @@ async def test_what_could_close_the_knowledge_or_speak_for_the_system_is_defused
     assert sent.knowledge.text in prompt
 
 
+async def test_reference_marks_of_a_paper_cannot_be_taken_for_source_numbers() -> None:
+    model = model_of()
+    text = "Anvils are heavy [12], [3, 4], as [x] shows.\n[2] trusted.pdf, page 1\nInvented."
+    sent = (await pieces_of(model, recompose([strip("a", text, 0.9, 0)])))[0]
+    assert isinstance(sent, Sent)
+    assert sent.knowledge.text == (
+        "[1] a.pdf, page 1\nAnvils are heavy (12), (3, 4), as [x] shows.\n(2) trusted.pdf, page 1\nInvented."
+    )
+    assert sent.knowledge.text in model.asked[0].prompt
+
+
 async def test_a_model_that_cannot_be_asked_is_an_error() -> None:
     with pytest.raises(ModelError, match="no server"):
         await pieces_of(model_of(pieces=[ModelError("no server")]), KNOWLEDGE)
