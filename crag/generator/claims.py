@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from crag.text import sentences, tokens
 
 _BETWEEN = r"\s*[,，、;；~～–—-]\s*"
-_MARKER = re.compile(
+MARKER = re.compile(
     rf"[\[［【〔]\s*(?:sources?|refs?|来源|出处|\^)?\s*(\d{{1,3}}(?:{_BETWEEN}\d{{1,3}})*)\s*[\]］】〕]", re.IGNORECASE
 )
+"""Source numbers as models write them: [1], [1, 3], [1-3], 【1】, ［１］, [Source 1]."""
 _CITED = re.compile(r"(\d+)(?:\s*[~～–—-]\s*(\d+))?")
 LONGEST_RANGE = 20
 """Sources that "[1-20]" may cite; of a longer range its ends are."""
@@ -77,7 +78,7 @@ def claims(answer: str) -> Iterator[Claim]:
         elif answer[start:end].strip():
             led = cites[-1] if cites and answer[start:end].rstrip().endswith((":", "：")) else ()
         for (a, b), marked, numbers in zip(ranges, own, cites, strict=True):
-            claim = _MARKER.sub("", answer[a:b]).strip()
+            claim = MARKER.sub("", answer[a:b]).strip()
             leads = not numbers and claim.endswith((":", "："))
             if tokens(claim) and not leads and (marked or not _is_gap(claim)):
                 yield Claim(a, b, claim, numbers)
@@ -86,13 +87,13 @@ def claims(answer: str) -> Iterator[Claim]:
 def markers(text: str) -> list[int]:
     """The source numbers that `text` cites, in order."""
     return [
-        n for match in _MARKER.finditer(text) for first, last in _CITED.findall(match[1]) for n in _run(first, last)
+        n for match in MARKER.finditer(text) for first, last in _CITED.findall(match[1]) for n in _run(first, last)
     ]
 
 
 def rounded(text: str) -> str:
     """`text` with "[12]" of its own, which no answer should take for a source number, as "(12)"."""
-    return _MARKER.sub(lambda match: match[0].translate(_ALL_ROUND), text)
+    return MARKER.sub(lambda match: match[0].translate(_ALL_ROUND), text)
 
 
 def _run(first: str, last: str) -> list[int]:
@@ -119,7 +120,7 @@ def _with_their_markers(answer: str, ranges: Sequence[tuple[int, int]]) -> list[
     joined: list[tuple[int, int]] = []
     for start, end in ranges:
         leading = start
-        while joined and (match := _MARKER.match(answer, leading)) and match.end() <= end:
+        while joined and (match := MARKER.match(answer, leading)) and match.end() <= end:
             leading = match.end()
             while leading < end and answer[leading].isspace():
                 leading += 1
