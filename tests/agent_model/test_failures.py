@@ -72,7 +72,8 @@ async def test_each_failure_has_its_sentence_and_its_entry(server: ModelServer, 
 
 @BOTH
 @pytest.mark.parametrize(
-    ("provider", "said"), [("openai", "correct OPENAI_API_BASE"), ("ollama", "`ollama serve`"), ("dashscope", "network")]
+    ("provider", "said"),
+    [("openai", "correct OPENAI_API_BASE"), ("ollama", "`ollama serve`"), ("dashscope", "network")],
 )
 async def test_a_server_that_is_down(provider: str, said: str, stream: bool) -> None:
     with serving() as gone:

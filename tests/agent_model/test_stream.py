@@ -125,9 +125,7 @@ async def test_a_cancelled_task_ends_the_request_at_once(server: ModelServer) ->
         server.left.clear()
         asked, ledger = model(server), Ledger()
         task = asyncio.create_task(failure(asked, ledger, stream=stream))
-        sent = len(server.chats)
-        while len(server.chats) == sent:
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(server.wait_asked, 1 if stream else 2)
         stopped = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
