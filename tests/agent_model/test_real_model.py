@@ -161,12 +161,15 @@ async def test_the_server_of_a_file_wants_its_own_key(smol: ModelSpec, served: M
     assert (await failure(stranger)).kind == "key"
 
 
-TEMPLATE = """{% if enable_thinking is defined and not enable_thinking %}Do not think. Do not think. Do not think.
-{% endif %}{% for message in messages %}<|im_start|>{{ message.role }}
+TEMPLATE = """{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content }}<|im_end|>
-{% endfor %}<|im_start|>assistant
-"""
-"""As those of Qwen3, it looks at `enable_thinking`; here one sees it by the tokens that are read."""
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% if enable_thinking is defined and enable_thinking is false %}<think>
+
+</think>
+
+{% endif %}{% endif %}"""
+"""As Qwen3's: where thinking is off, it is ended before it begins. One sees that by the tokens that are read."""
 
 
 async def test_thinking_is_turned_off_in_the_template_of_a_server_nearby(smol: ModelSpec) -> None:
@@ -183,7 +186,7 @@ async def test_thinking_is_turned_off_in_the_template_of_a_server_nearby(smol: M
             assert [piece async for piece in pieces]
         await model.aclose()
     on, off = (call.tokens_in or 0 for call in ledger.calls)
-    assert off >= on + 10
+    assert off > on
 
 
 def test_one_server_serves_a_file(smol: ModelSpec) -> None:

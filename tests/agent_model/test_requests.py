@@ -84,6 +84,8 @@ async def test_a_server_nearby_gets_the_schema_in_both_places(server: ModelServe
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["score", "reason"]
     assert '"score"' in body["messages"][0]["content"], "llama.cpp makes a grammar of it and shows it to nobody"
     assert body["chat_template_kwargs"] == {"enable_thinking": False}
+    written = await sent_to_write(server, "openai", thinking=True)
+    assert written["chat_template_kwargs"] == {"enable_thinking": True}, "llama.cpp's own default is off"
     assert set(body) == {*COMMON, "response_format", "chat_template_kwargs"}
 
 
