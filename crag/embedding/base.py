@@ -40,8 +40,8 @@ class StoppedError(Exception):
 
 
 @runtime_checkable
-class StoppableEmbedder(Embedder, Protocol):
-    """An embedder whose texts leave this process: they go out in larger portions, and a wait for them can be ended."""
+class Sending(Protocol):
+    """What an embedder offers besides where texts leave this process: a wait for their vectors can be ended."""
 
     portion: int
     """So many texts at once keep it busy."""
@@ -49,5 +49,5 @@ class StoppableEmbedder(Embedder, Protocol):
     """Who gets the texts, with its address, as a message calls it."""
 
     def embed_until(self, texts: Sequence[str], stopping: threading.Event) -> Vectors:
-        """As `embed_passages`, more patient; raises StoppedError soon after `stopping` is set."""
+        """As `embed_passages`, and more patient; raises StoppedError soon after `stopping` is set."""
         ...

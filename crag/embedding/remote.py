@@ -35,7 +35,7 @@ _CACHED_QUERIES: Final = 256
 
 
 class RemoteEmbedder:
-    """An `Embedder`, and a `StoppableEmbedder`. Its requests run on a loop of its own, so that they can be cancelled.
+    """An `Embedder` that is `Sending`. Its requests run on a loop of its own, so that they can be cancelled.
 
     `retries` and `concurrency` are as for chat models; `backoff` is the first wait in seconds, then doubled. Nothing is
     sent before the first text. Raises EmbeddingError with a sentence for whatever the service does.
@@ -73,7 +73,7 @@ class RemoteEmbedder:
         return self._run(texts, "passage", None)
 
     def embed_until(self, texts: Sequence[str], stopping: threading.Event) -> Vectors:
-        """See `StoppableEmbedder.embed_until`."""
+        """See `Sending.embed_until`."""
         return self._run(texts, "passage", stopping)
 
     def _embed_query(self, text: str) -> Vectors:
@@ -155,7 +155,7 @@ class RemoteEmbedder:
     def _checked(self, rows: Sequence[Sequence[float]], wanted: int) -> Vectors:
         """The rows as unit vectors. Raises Refusal or EmbeddingError where they are none."""
         try:
-            vectors = np.asarray(rows, np.float32)
+            vectors = np.asarray(rows, np.float64)
         except (ValueError, TypeError, OverflowError):
             raise Refusal("form") from None
         name = self.service.name
@@ -165,8 +165,8 @@ class RemoteEmbedder:
             )
         if vectors.ndim != 2 or not vectors.shape[1]:
             raise Refusal("form")
-        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-        if not np.isfinite(vectors).all() or not lengths.all():
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or not lengths.all():
             raise EmbeddingError(f"{name} returned no usable numbers: choose another model, or restart the server.")
         self._expect(vectors.shape[1])
         return np.asarray(vectors / lengths, np.float32)
