@@ -125,9 +125,9 @@ class House:
 def open_house(settings: Settings, progress: Progress | None = None) -> House:
     """Loads the embedding engine (the first time it is converted, with `progress`) and opens the knowledge base.
 
-    With another embedding the engine is loaded for the evaluator. A service that makes vectors is not asked here, so that
-    the page opens without it. Raises EmbeddingError where there is no engine, KnowledgeBaseError where the index cannot be opened,
-    ConfigurationError where the evaluator that was chosen lacks its model or its packages.
+    With another embedding the engine is loaded for the evaluator alone. A service that makes vectors is not asked
+    here: the page opens without it. Raises EmbeddingError where there is no engine, KnowledgeBaseError where the index
+    cannot be opened, ConfigurationError where the evaluator that was chosen lacks its model or its packages.
     """
     grader = load_pair_model(settings.grader_model, progress) if settings.evaluator == "cross-encoder" else None
     loaded = load_embedder(settings.cache_dir, settings.threads, progress)

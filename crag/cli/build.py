@@ -42,11 +42,14 @@ def _tell_ahead(ahead: VectorsAhead | None) -> None:
     if ahead is None:
         return
     if ahead.before:
-        what = "an older version" if ahead.before == ahead.after else ahead.before
-        errors.print(
-            f"The index was built with {what}: its {counted(ahead.passages, 'passage')} will be read again and "
-            f"embedded with {ahead.after}. Questions use the old index until then, where its model is still chosen."
-        )
+        many = counted(ahead.passages, "passage")
+        if ahead.before == ahead.after:
+            errors.print(f"The index was made by another version of this program: its {many} are made anew.")
+        else:
+            errors.print(
+                f"The index was built with {ahead.before}: its {many} are read again and embedded with {ahead.after}. "
+                "Until that is done it cannot be asked."
+            )
     if ahead.destination:
         errors.print(f"The text of new and changed PDFs is sent to {ahead.destination}.")
 

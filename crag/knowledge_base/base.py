@@ -283,12 +283,7 @@ class KnowledgeBase:
                         "Nothing is indexed yet: put PDFs into the folder and build the knowledge base."
                     )
                 if state.embedding != self._embedder.fingerprint:
-                    cause = f" {self._notice}" if self._notice else ""
-                    raise IndexMismatchError(
-                        f"The index was built with another embedding model, {model_told(state.embedding)}, than "
-                        f"{model_told(self._embedder.fingerprint)}, which is chosen: build the knowledge base again, "
-                        f"or choose the model it was built with.{cause}"
-                    )
+                    raise IndexMismatchError(_mismatch(state.embedding, self._embedder.fingerprint, self._notice))
                 return connection, state, self._acquire(state)
             except VectorStoreGoneError:
                 connection.close()  # a newer generation was published in between
@@ -360,6 +355,17 @@ class KnowledgeBase:
                 opened.store.close()
             self._stores.clear()
         self._catalog.close()
+
+
+def _mismatch(built: str, chosen: str, notice: str | None) -> str:
+    """What a question is told where the index is another embedding's."""
+    before, after = model_told(built), model_told(chosen)
+    models = f" ({before}, and {after} is chosen)" if before != after else ""
+    cause = f" {notice}" if notice else ""
+    return (
+        f"The index was built with another embedding model{models}: build the knowledge base again, or choose the "
+        f"model it was built with.{cause}"
+    )
 
 
 def _unlink(entry: Entry) -> None:
