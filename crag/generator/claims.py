@@ -86,9 +86,7 @@ def claims(answer: str) -> Iterator[Claim]:
 
 def markers(text: str) -> list[int]:
     """The source numbers that `text` cites, in order."""
-    return [
-        n for match in MARKER.finditer(text) for first, last in _CITED.findall(match[1]) for n in _run(first, last)
-    ]
+    return [n for match in MARKER.finditer(text) for first, last in _CITED.findall(match[1]) for n in _run(first, last)]
 
 
 def rounded(text: str) -> str:
