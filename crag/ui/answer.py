@@ -26,6 +26,8 @@ PANELS = {
 
 def draw(trace: Trace, t: Texts) -> None:
     """A finished or stopped turn; a decision that nothing came of yet is not shown as one."""
+    if trace.standalone:
+        draw_understood(trace.standalone, t)
     if trace.action is not None and (trace.strips or trace.answer or not trace.stopped):
         draw_decision(trace.action, trace.decision, t)
     if trace.answer:
@@ -43,6 +45,11 @@ def draw(trace: Trace, t: Texts) -> None:
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions:
         _evidence(trace, t)
+
+
+def draw_understood(question: str, t: Texts) -> None:
+    """The follow-up as it was searched for and graded by."""
+    st.caption(f":material/quick_reference_all: {safe.in_markdown(t('understood', question=question))}")
 
 
 def draw_decision(action: Action, sentence: str, t: Texts) -> None:

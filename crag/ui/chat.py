@@ -7,7 +7,7 @@ import streamlit as st
 from config import Settings
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, safe, sidebar, spoken, state, welcome
+from crag.ui import answer, query_gate, safe, sidebar, spoken, state, welcome
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Conversation, Process, Turn
@@ -105,10 +105,14 @@ def _follow(turn: Turn, t: Texts) -> None:
     """The running turn: redrawn from its events until it ends, then drawn once more by the whole page."""
     running = turn.job.running
     view = turn_view(turn.job.events)
+    if view.understood:
+        answer.draw_understood(view.understood, t)
     if view.decision is not None:
         answer.draw_decision(view.decision.action, view.decision.sentence, t)
     if view.text:
         answer.draw_text(view.text)
+    if view.asking and turn.gate is not None and not turn.gate.answered:
+        query_gate.draw(turn.job.id, turn.gate, view.asking, t)
     with st.container(horizontal=True, vertical_alignment="center", key=f"live-{turn.job.id}"):
         stopping = turn.job.stopping.is_set()
         status = t("stopping") if stopping else t("doing_waiting") if turn.waits else _status(view, t)
