@@ -89,6 +89,11 @@ def _parser() -> argparse.ArgumentParser:
         "--file", action="append", default=[], metavar="NAME", help="use only files so called: a part or a pattern"
     )
     asking.add_argument("--show", default="", metavar="LIST", help=f"also print, by commas: {', '.join(SHOWN)}")
+    asking.add_argument(
+        "--web",
+        choices=("off", "ask", "auto"),
+        help="for this question: no web, after you have seen the query, at once",
+    )
     asking.add_argument("--json", action="store_true", help="print the whole trace as JSON instead")
     asking.set_defaults(run=ask)
 
