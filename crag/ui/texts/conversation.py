@@ -14,6 +14,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "open_failed": ("The app could not be opened", "应用无法打开"),
     "try_again": ("Try again", "重试"),
+    "grade_again": ("Grade again", "重新评分"),
+    "write_again": ("Write it again", "重新作答"),
     # welcome
     "welcome": ("Ask your own PDFs", "向您自己的 PDF 提问"),
     "what_it_does": (
