@@ -54,7 +54,14 @@ class GenerationError(CragError):
 
 
 class ModelError(CragError):
-    """A language model could not be asked: no server, no such model, a key that is refused, too much at once."""
+    """A language model could not be asked: no server, no such model, a key that is refused, too much at once.
+
+    `kind` names the case: unreachable, key, missing, quota, busy, silent, too long, refused, or other.
+    """
+
+    def __init__(self, message: str, kind: str = "other") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class InvalidOutputError(ModelError):

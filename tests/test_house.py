@@ -46,7 +46,7 @@ LAYERS = (
 )
 """From the top of the house to the bottom; a module imports its own layer and the layers below it."""
 
-FOR_LATER = {"dashscope", "ollama", "pydantic-ai-slim"}
+FOR_LATER = {"dashscope", "ollama"}
 """Pinned for adapters that do not exist yet."""
 UNSEEN = {"onnx"}
 """Needed by onnxruntime.quantization."""

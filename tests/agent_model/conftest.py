@@ -1,0 +1,14 @@
+"""The fixture `server`: a loopback server in the place of a model's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from model_server import ModelServer, serving
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving() as running:
+        yield running
