@@ -48,6 +48,12 @@ SENTENCES: Final[dict[str, tuple[str, str]]] = {
         "The model could not write the answer, so the evidence is quoted. {error}",
         "模型无法撰写回答，因此直接引用原文。{error}",
     ),
+    "not_reworded": ("The model could not answer. {error}", "模型无法回答。{error}"),
+    "trimmed": (
+        "The knowledge is longer than what the model can read: it was given {n} of {of} strips, those with the best "
+        "scores.",
+        "知识超出了模型的窗口：仅提供了 {of} 个片段中得分最高的 {n} 个。",
+    ),
     "nothing_graded": (
         "None of the {n} documents could be graded ({causes}), so nothing was decided. Grade again.",
         "检索到的 {n} 个文档都无法评分（{causes}），因此没有作出判断。请重试。",

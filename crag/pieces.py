@@ -1,8 +1,10 @@
-"""What a generator yields while it writes: text, a thought that is shown apart, or why the answer ends early."""
+"""What a generator yields while it writes: text, thoughts shown apart, why it ends early, what it was really given."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from crag.schema import Knowledge
 
 
 @dataclass(frozen=True)
@@ -26,4 +28,12 @@ class Cut:
     why: str
 
 
-Piece = Text | Thought | Cut
+@dataclass(frozen=True)
+class Sent:
+    """What the model is really given, before anything else, where it differs from the knowledge that was handed over:
+    strips that do not fit into its window are left out, and signs that a prompt is built with are defused."""
+
+    knowledge: Knowledge
+
+
+Piece = Text | Thought | Cut | Sent

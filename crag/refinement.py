@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from crag.schema import (
     Action,
@@ -120,8 +120,19 @@ def recompose(strips: Iterable[GradedStrip]) -> Knowledge:
     kept = tuple(sorted((strip for strip in strips if strip.kept), key=lambda strip: strip.order))
     groups = itertools.groupby(kept, key=lambda strip: (strip.file, strip.page))
     sources = tuple(_source(n, list(group)) for n, (_, group) in enumerate(groups, start=1))
-    text = "\n\n".join(f"[{source.n}] {label(source)}\n{source.text}" for source in sources)
-    return Knowledge(text=text, sources=sources, strips=kept)
+    return Knowledge(text=_as_text(sources), sources=sources, strips=kept)
+
+
+def only(knowledge: Knowledge, ids: Collection[str]) -> Knowledge:
+    """The knowledge with the strips of `ids` alone; a source keeps its number, or goes with its last strip."""
+    strips = {strip.id: strip for strip in knowledge.strips if strip.id in ids}
+    held = ((source.n, [strips[id_] for id_ in source.strips if id_ in strips]) for source in knowledge.sources)
+    sources = tuple(_source(n, group) for n, group in held if group)
+    return Knowledge(text=_as_text(sources), sources=sources, strips=tuple(strips.values()))
+
+
+def _as_text(sources: Iterable[Source]) -> str:
+    return "\n\n".join(f"[{source.n}] {label(source)}\n{source.text}" for source in sources)
 
 
 def label(source: Source | Citation) -> str:

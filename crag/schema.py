@@ -198,6 +198,8 @@ class Fate(StrEnum):
     DOCUMENT_UNGRADED = "document ungraded"
     BELOW_THRESHOLD = "below the strip threshold"
     BEYOND_TOP = "more strips than are sent"
+    BEYOND_WINDOW = "beyond the model's window"
+    """It would be kept, but the model takes no more; better strips filled it."""
     UNGRADED = "ungraded"
     DISCARDED = "documents discarded"
     """The action leaves its kind out: INCORRECT the documents of the files, CORRECT those of the web."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,6 +38,7 @@ from crag.schema import (
 )
 from crag.search.base import WebSearch, shortened
 from crag.search.external import documents_of
+from crag.search.freshness import time_range
 from crag.text import language
 
 T = TypeVar("T")
@@ -232,10 +233,12 @@ class Turn:
         `proposed` is what W had made of the question.
         """
         edited = proposed if proposed != query else None  # noted before anything leaves
-        self.web = asked = WebSearched(provider=web.name, query=query, time=now(), proposed=edited)
+        age = time_range(self.asked, date.fromisoformat(self.created[:10]))
+        asked = WebSearched(provider=web.name, query=query, time=now(), proposed=edited, time_range=age)
+        self.web = asked
         with self.timed("search"):
             try:
-                results = await web.search(query)
+                results = await web.search(query, age)
             except WebSearchError as error:
                 self.web = asked.model_copy(update={"error": str(error)})
                 self.notice("web_failed", error=error)

@@ -7,8 +7,10 @@ from contextlib import aclosing
 
 from crag.errors import CragError
 from crag.events import Thinking, Token
+from crag.generator.direct import FixedDirectAnswer
 from crag.generator.not_covered import not_covered
-from crag.pieces import Cut, Piece, Text, Thought
+from crag.pieces import Cut, Piece, Sent, Text, Thought
+from crag.schema import Fate, Knowledge
 from crag.turn import Turn
 
 
@@ -33,13 +35,17 @@ def _writers(turn: Turn) -> list[tuple[str, AsyncGenerator[Piece]]]:
     """Who writes, with what they would write; each begins only when it is read."""
     parts = turn.parts
     if turn.direct:
-        return [(parts.direct.name, parts.direct.stream(turn.question, turn.history))] if parts.direct else []
+        direct = [parts.direct] if parts.direct else []
+        spare = FixedDirectAnswer()
+        answers = [*direct, *(spare for first in direct if first.name != spare.name)]
+        return [(each.name, each.stream(turn.question, turn.history)) for each in answers]
     generators = [parts.generator, *([parts.spare_generator] if parts.spare_generator else [])]
     return [(generator.name, generator.stream(turn.asked, turn.knowledge)) for generator in generators]
 
 
 async def _noted(turn: Turn, pieces: AsyncGenerator[Piece], *, last: bool) -> AsyncGenerator[Token | Thinking]:
     """The pieces as events. A failure before the first is an error of the turn where nobody else can write."""
+    given, told = (turn.knowledge, turn.strips), len(turn.notices)
     try:
         async with aclosing(pieces):
             async for piece in pieces:
@@ -52,10 +58,27 @@ async def _noted(turn: Turn, pieces: AsyncGenerator[Piece], *, last: bool) -> As
                         yield Thinking(text=text)
                     case Cut(why):
                         turn.cut = why
+                    case Sent(knowledge):
+                        _send(turn, knowledge)
     except CragError as error:
         if turn.pieces:
             turn.cut = str(error)
         elif last:
             turn.error = str(error)
         else:
-            turn.notice("not_written", error=error)
+            turn.knowledge, turn.strips = given  # the next one begins anew
+            del turn.notices[told:]
+            turn.notice("not_reworded" if turn.direct else "not_written", error=error)
+
+
+def _send(turn: Turn, knowledge: Knowledge) -> None:
+    """From here on the turn's knowledge is what the model is really given; what it is not given is no longer kept."""
+    sent = {strip.id for strip in knowledge.strips}
+    whole = len(turn.knowledge.strips)
+    turn.strips = tuple(
+        strip if strip.id in sent or not strip.kept else strip.model_copy(update={"fate": Fate.BEYOND_WINDOW})
+        for strip in turn.strips
+    )
+    turn.knowledge = knowledge
+    if len(sent) < whole:
+        turn.notice("trimmed", n=len(sent), of=whole)

@@ -227,12 +227,12 @@ def test_workers_do_not_run_the_main_script_and_leave_the_parent_light(
 @pytest.mark.full
 def test_readers_that_come_and_go_beside_a_builder_lose_no_vector(files: Path, tmp_path: Path, write: Write) -> None:
     """Several processes on one Chroma folder are its weak spot: every vector must be found in a fresh process."""
-    for number in range(12):
+    for number in range(16):
         words = [f"w{number}x{page}" for page in range(60)]
         write(f"{number}.pdf", *(f"Page {word} tells of {word} and the harvest. " * 26 for word in words))
     chroma = tmp_path / "chroma_db"
     assert start_build(files, chroma).wait(300) == 0
-    for number in range(12):
+    for number in range(16):
         path = files / f"{number}.pdf"
         path.write_bytes(path.read_bytes() + b"\n%changed")
     process = start_build(files, chroma)
@@ -250,7 +250,7 @@ def test_readers_that_come_and_go_beside_a_builder_lose_no_vector(files: Path, t
     with fresh.snapshot() as snapshot:
         assert snapshot.size > 1300
         store = snapshot._store
-        found = list(store.nearest(HashingEmbedder().embed_query("harvest")))
+        found = [key for portion in store.nearest(HashingEmbedder().embed_query("harvest")) for key in portion]
         assert len(found) == len(set(found)) == snapshot.size, "Chroma itself has lost none"
         assert all(store.is_sound(vectors) for _, vectors in fresh._catalog.vectors(found))
     fresh.close()

@@ -189,6 +189,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "fate_document_ungraded": ("its document is ungraded", "所在文档未评分"),
     "fate_below_threshold": ("below the strip threshold", "低于片段阈值"),
     "fate_beyond_top": ("enough better strips were kept", "已保留足够多得分更高的片段"),
+    "fate_beyond_window": ("better strips filled the model's window", "得分更高的片段已占满模型窗口"),
     "fate_ungraded": ("ungraded", "未评分"),
     "fate_discarded": ("the action leaves these documents out as a whole", "此判断整体舍弃这些文档"),
     # second look
