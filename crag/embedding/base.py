@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -31,4 +32,22 @@ class Embedder(Protocol):
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """One row per text in the given order, shape (len(texts), dimension), each of length 1."""
+        ...
+
+
+class StoppedError(Exception):
+    """The vectors are not wanted any more."""
+
+
+@runtime_checkable
+class Sending(Protocol):
+    """What an embedder offers besides where texts leave this process: a wait for their vectors can be ended."""
+
+    portion: int
+    """So many texts at once keep it busy."""
+    destination: str
+    """Who gets the texts, with its address, as a message calls it."""
+
+    def embed_until(self, texts: Sequence[str], stopping: threading.Event) -> Vectors:
+        """As `embed_passages`, and more patient; raises StoppedError soon after `stopping` is set."""
         ...
