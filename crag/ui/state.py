@@ -22,10 +22,12 @@ from crag.schema import Exchange, Thresholds, Trace
 from crag.ui import quiet
 
 if TYPE_CHECKING:
+    from crag.agent_model.registry import Models
     from crag.assembly import House
     from crag.calibrations import Calibration
     from crag.history.labels import Labels
     from crag.knowledge_base.health import OcrMode
+    from crag.services import Service, Tested
 
 log = logging.getLogger(__name__)
 
@@ -145,6 +147,9 @@ class Process:
         self._again: tuple[str, str] | None = None
         """The path that was read again last, and the job that did."""
         self._labels: Labels | None = None
+        self.tests: dict[str, Job[Tested]] = {}
+        """The last test of the service for each task."""
+        self._models: Models | None = None
         self._conversations: dict[str, Conversation] = {}
         self._lock = threading.Lock()
 
@@ -252,6 +257,20 @@ class Process:
     def conversation(self, conversation_id: str) -> Conversation | None:
         return self._conversations.get(conversation_id)
 
+    def test(self, service: Service) -> None:
+        """Tests a service in one real round trip, as a job; `tests` has it."""
+        from crag.agent_model.registry import Models
+        from crag.services import try_out
+
+        house = self._opened()
+        with self._lock:
+            models = self._models = self._models or Models()
+
+        async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
+            yield await try_out(service, self.settings, house, models)
+
+        self.tests[service.task] = self.runtime.start("test", source)
+
     def limits(self) -> Limits:
         """What the sliders stand at when nobody has moved them."""
         found = self._opened().in_force(self.settings)
@@ -268,6 +287,8 @@ class Process:
 
     def close(self) -> None:
         """Ends the jobs and closes the house."""
+        if self._models is not None:
+            self._models.close()
         self.runtime.close()
         if self._labels is not None:
             self._labels.close()

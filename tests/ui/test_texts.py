@@ -11,7 +11,7 @@ import pytest
 
 from crag.events import FileState
 from crag.schema import Action, Fate, Verdict
-from crag.ui.texts import CATALOG, LANGUAGES, Texts, conversation, evidence, knowledge, language_of
+from crag.ui.texts import CATALOG, LANGUAGES, Texts, conversation, evidence, knowledge, language_of, models
 from crag.ui.upload import OnConflict, Outcome
 
 UI = Path(__file__).resolve().parents[2] / "crag" / "ui"
@@ -37,7 +37,7 @@ def test_every_text_is_there_in_both_languages_with_the_same_values(key: str) ->
 
 
 def test_no_key_stands_in_two_areas() -> None:
-    areas = [conversation.TEXTS, evidence.TEXTS, knowledge.TEXTS]
+    areas = [conversation.TEXTS, evidence.TEXTS, knowledge.TEXTS, models.TEXTS]
     assert sum(len(area) for area in areas) == len(CATALOG)
 
 
