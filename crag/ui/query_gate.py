@@ -14,12 +14,12 @@ from crag.ui.texts import Texts
 def draw(turn_id: str, gate: Gate, asking: Asking, t: Texts) -> None:
     """Nothing leaves before Send is pressed, or Enter in the field; the query lives in the gate, not in this page."""
     key = f"gate-query-{turn_id}"
-    st.session_state.setdefault(key, asking.query)
     with st.form(f"gate-{turn_id}", enter_to_submit=True):
         title = t("gate_title", provider=asking.provider)
         st.markdown(f":material/travel_explore: **{safe.in_markdown(title)}**")
         st.text_input(
             t("gate_query"),
+            value=asking.query,
             max_chars=LONGEST_QUERY,
             key=key,
             label_visibility="collapsed",
