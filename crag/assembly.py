@@ -5,33 +5,47 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
+from typing import Final
 
 from config import Settings
 from crag import calibrations
+from crag.agent_model.base import Ledger, ModelSpec
+from crag.agent_model.registry import Models
+from crag.agent_model.specs import grading_spec, writing_spec
 from crag.calibrations import Calibration
 from crag.embedding.base import Embedder
 from crag.embedding.loading import load_cross, load_embedder
 from crag.errors import CragError, HistoryError
 from crag.evaluator.base import Evaluator
 from crag.evaluator.cross_encoder import CrossEncoderEvaluator
+from crag.evaluator.grade_cache import GradeCache
 from crag.evaluator.lightweight import LightweightEvaluator
+from crag.evaluator.llm import LlmJudge
 from crag.evaluator.pair_models import load_pair_model
 from crag.evaluator.recalibrated import RecalibratedEvaluator
 from crag.events import TurnEvent
 from crag.gate import Gate
+from crag.generator.direct import FixedDirectAnswer, LlmDirectAnswer
 from crag.generator.extractive import ExtractiveGenerator
+from crag.generator.llm import LlmGenerator
 from crag.knowledge_base.base import KnowledgeBase
 from crag.pipeline import Parts, answer
 from crag.runtime import Job
 from crag.schema import Exchange, Thresholds
 from crag.search.base import WebSearch
+from crag.search.condenser import LlmCondenser
+from crag.search.drafter import LlmDrafter
+from crag.search.llm_rewriter import LlmRewriter
 from crag.search.rewriter import by_idf
 from crag.search.tavily import Tavily
 
 log = logging.getLogger(__name__)
 
+GRADES: Final = "grades.db"
+"""Name of the file, in the cache folder, of what a judge has said before."""
 Progress = Callable[[str, float], None]
 """A sentence about what is being prepared, and its share done in [0, 1]."""
 
@@ -69,12 +83,19 @@ class House:
     notices: tuple[str, ...] = ()
     calibrations_dir: Path | None = None
     """Where the active calibration is looked up; None: nowhere."""
+    models: Models = field(default_factory=Models)
+    """The language models, with their connections."""
+    kept_grades: GradeCache | None = None
+    """What a model as judge has said before."""
 
-    def calibrated(self) -> Calibrated:
-        """As things stand now: a calibration that another process applies or undoes counts from the next turn on."""
+    def calibrated(self, own: Evaluator | None = None) -> Calibrated:
+        """As things stand now: a calibration that another process applies or undoes counts from the next turn on.
+
+        `own` is an evaluator made for one turn, None: that of the house.
+        """
         if self.calibrations_dir is None:
-            return Calibrated(self.own)
-        return _calibrated(self.calibrations_dir, self.own, self.embedder)
+            return Calibrated(own or self.own)
+        return _calibrated(self.calibrations_dir, own or self.own, self.embedder)
 
     @property
     def evaluator(self) -> Evaluator:
@@ -90,8 +111,10 @@ class House:
 
     def parts(self, settings: Settings) -> Parts:
         """What a turn with `settings` is answered with; cheap, made anew for every turn."""
-        now = self.calibrated()
-        return Parts(
+        ledger, today = Ledger(), date.today()
+        judge = self._judge(settings, ledger, today)
+        now = self.calibrated(judge)
+        made = Parts(
             knowledge_base=self.knowledge_base,
             embedder=self.embedder,
             evaluator=now.evaluator,
@@ -103,8 +126,31 @@ class House:
             notices=(*self.notices, now.not_applied) if now.not_applied else self.notices,
             web=web_search(settings),
             web_gate=settings.web,
+            direct=FixedDirectAnswer(),
+            ledger=ledger,
             currency=settings.currency,
             history_turns=settings.history_turns,
+        )
+        spec = writing_spec(settings)
+        return made if spec is None else self._with_words(made, settings, spec, judge)
+
+    def _judge(self, settings: Settings, ledger: Ledger, today: date) -> LlmJudge | None:
+        """The model that grades in this turn; None where another evaluator does."""
+        spec = grading_spec(settings)
+        return LlmJudge(self.models.get(spec), ledger, self.kept_grades, today) if spec else None
+
+    def _with_words(self, parts: Parts, settings: Settings, spec: ModelSpec, judge: LlmJudge | None) -> Parts:
+        """`parts` with a model that understands follow-ups, rewrites and writes; what needs none stands by."""
+        model, ledger, today = self.models.get(spec), parts.ledger, date.today()
+        return replace(
+            parts,
+            generator=LlmGenerator(model, ledger, today, settings.llm_max_tokens),
+            spare_generator=parts.generator,
+            rewriter=LlmRewriter(model, ledger, judge.suggested_query if judge else None, today),
+            spare_rewriter=parts.rewriter,
+            condenser=LlmCondenser(model, ledger, today),
+            direct=LlmDirectAnswer(model, ledger, settings.llm_max_tokens),
+            drafter=LlmDrafter(model, ledger) if settings.hyde == "on" else None,
         )
 
     def warm_up(self) -> None:
@@ -116,6 +162,8 @@ class House:
             log.info("not warmed up: %s", error)
 
     def close(self) -> None:
+        """Closes the connections of the models and the knowledge base."""
+        self.models.close()
         self.knowledge_base.close()
 
 
@@ -136,16 +184,27 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         ocr_cache=settings.cache_dir / "ocr",
         notice=loaded.notice,
     )
+    models, kept_grades = Models(), GradeCache(settings.cache_dir / GRADES)
     evaluator: Evaluator
     told = [loaded.notice]
     if grader:
         evaluator = CrossEncoderEvaluator(grader)
+    elif spec := grading_spec(settings):
+        evaluator = LlmJudge(models.get(spec), Ledger(), kept_grades, date.today())
     else:
         cross = load_cross(loaded.embedder, settings.cache_dir, settings.threads, progress)
         evaluator = LightweightEvaluator(loaded.embedder, knowledge_base, cross.engine)
         told.append(cross.notice)
     notices = tuple(notice for notice in told if notice)
-    return House(loaded.embedder, knowledge_base, evaluator, notices, calibrations.folder_of(settings.data_dir))
+    return House(
+        loaded.embedder,
+        knowledge_base,
+        evaluator,
+        notices,
+        calibrations.folder_of(settings.data_dir),
+        models,
+        kept_grades,
+    )
 
 
 def web_search(settings: Settings) -> WebSearch | None:
