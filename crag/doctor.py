@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from config import Settings
-from crag.agent_model.registry import Models
 from crag.assembly import House, open_house
 from crag.errors import ConfigurationError, CragError, EmptyIndexError
 from crag.runtime import sentence
@@ -189,19 +188,18 @@ def _services(house: House, settings: Settings, online: bool) -> list[Finding]:
 
 
 async def _tested(house: House, settings: Settings, online: bool) -> list[Finding]:
-    findings, models = [], Models()
+    findings = []
     for service in to_test(services(settings)):
         subject = SUBJECTS[service.task]
         if service.outside and not online:
             said = f"{service.name} at {service.host}: not asked; `python -m crag doctor --online` tests it"
             findings.append(Finding(subject, True, said))
             continue
-        tested = await try_out(service, settings, house, models)
+        tested = await try_out(service, settings, house)
         cost = f" It cost {tested.cost:.6f} {settings.currency}." if tested.cost is not None else ""
         findings.append(Finding(subject, tested.ok, f"{service.name}: {tested.text}{cost}"))
         if tested.notice:
             findings.append(Finding(subject, False, tested.notice))
-    models.close()
     return findings
 
 

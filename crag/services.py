@@ -13,7 +13,6 @@ from config import Settings
 from crag.agent_model.base import ModelSpec
 from crag.agent_model.probe import probe
 from crag.agent_model.profiles import address
-from crag.agent_model.registry import Models
 from crag.agent_model.specs import grading_spec, writing_spec
 from crag.assembly import House, web_search
 from crag.embedding.choosing import USUAL
@@ -139,11 +138,11 @@ def leaving(settings: Settings) -> dict[str, tuple[Thing, ...]]:
     return found
 
 
-async def try_out(service: Service, settings: Settings, house: House, models: Models) -> Tested:
+async def try_out(service: Service, settings: Settings, house: House) -> Tested:
     """One real round trip. Never raises a CragError: what fails is told. It costs what a very short call costs."""
     start = time.perf_counter()
     if service.spec is not None:
-        found = await probe(models.get(service.spec), grading=service.task == "grade")
+        found = await probe(house.models.get(service.spec), grading=service.task == "grade")
         costs = [call.cost for call in found.calls if call.cost is not None]
         seconds = found.calls[-1].seconds if found.calls else None
         return Tested(found.ok, found.text, found.notice, seconds, sum(costs) if costs else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,14 +31,7 @@ def house(vector: np.ndarray | None = None) -> Any:
             raise EmbeddingError("Ollama has no such model: pull it.")
         return vector
 
-    return SimpleNamespace(embedder=SimpleNamespace(embed_query=embed_query))
-
-
-@pytest.fixture
-async def models() -> AsyncIterator[Models]:
-    made = Models()
-    yield made
-    made.close()
+    return SimpleNamespace(embedder=SimpleNamespace(embed_query=embed_query), models=Models())
 
 
 def test_without_settings_nothing_leaves_the_machine_and_nothing_needs_a_test() -> None:
@@ -84,43 +76,43 @@ def test_a_web_that_is_off_is_asked_by_nobody() -> None:
     assert by_task(settings)["search"] == Service("search", "")
 
 
-async def test_a_model_is_tested_in_one_round_trip_and_its_failure_has_the_mend(models: Models) -> None:
+async def test_a_model_is_tested_in_one_round_trip_and_its_failure_has_the_mend() -> None:
     with model_server.serving() as server:
         server.key = KEY
         given: dict[str, Any] = {"llm_provider": "openai", "llm_model": "m", "openai_api_base": server.base}
         settings = load_settings(**given, openai_api_key=KEY, price_in=1.0, price_out=2.0)
-        good = await try_out(by_task(settings)["write"], settings, house(), models)
+        good = await try_out(by_task(settings)["write"], settings, house())
         assert (good.ok, good.cost) == (True, pytest.approx((11 * 1.0 + 7 * 2.0) / 1e6))
         assert len(server.chats) == 1
         refused = load_settings(**given, openai_api_key="wrong")
-        bad = await try_out(by_task(refused)["write"], refused, house(), models)
+        bad = await try_out(by_task(refused)["write"], refused, house())
         assert not bad.ok
         assert "OPENAI_API_KEY" in bad.text
         assert "wrong" not in bad.text
 
 
-async def test_the_embedding_is_tested_and_its_failure_told(models: Models) -> None:
+async def test_the_embedding_is_tested_and_its_failure_told() -> None:
     settings = load_settings(embedding_provider="ollama")
     service = by_task(settings)["embed"]
-    good = await try_out(service, settings, house(np.zeros(5)), models)
+    good = await try_out(service, settings, house(np.zeros(5)))
     assert good.ok
     assert "127.0.0.1:11434 answers with a vector of 5 numbers" in good.text
-    bad = await try_out(service, settings, house(), models)
+    bad = await try_out(service, settings, house())
     assert (bad.ok, bad.text) == (False, "Ollama has no such model: pull it.")
 
 
-async def test_the_web_is_tested_with_words_that_tell_nothing_of_the_user(models: Models) -> None:
+async def test_the_web_is_tested_with_words_that_tell_nothing_of_the_user() -> None:
     with tavily_server.serving() as tavily:
         tavily.finds(tavily_server.a_result("CRAG"))
         settings = load_settings(
             web_provider="tavily", tavily_api_key="t", tavily_url=tavily.url, web_cache_hours=0, web_price=0.01
         )
-        good = await try_out(by_task(settings)["search"], settings, house(), models)
+        good = await try_out(by_task(settings)["search"], settings, house())
         assert good.ok
         assert good.cost == 0.01
         assert [request["query"] for request in tavily.requests] == ["Corrective Retrieval Augmented Generation"]
         tavily.status = 401
-        bad = await try_out(by_task(settings)["search"], settings, house(), models)
+        bad = await try_out(by_task(settings)["search"], settings, house())
         assert not bad.ok
 
 

@@ -22,7 +22,6 @@ from crag.schema import Exchange, Thresholds, Trace
 from crag.ui import quiet
 
 if TYPE_CHECKING:
-    from crag.agent_model.registry import Models
     from crag.assembly import House
     from crag.calibrations import Calibration
     from crag.history.labels import Labels
@@ -149,7 +148,6 @@ class Process:
         self._labels: Labels | None = None
         self.tests: dict[str, Job[Tested]] = {}
         """The last test of the service for each task."""
-        self._models: Models | None = None
         self._conversations: dict[str, Conversation] = {}
         self._lock = threading.Lock()
 
@@ -259,15 +257,12 @@ class Process:
 
     def test(self, service: Service) -> None:
         """Tests a service in one real round trip, as a job; `tests` has it."""
-        from crag.agent_model.registry import Models
         from crag.services import try_out
 
         house = self._opened()
-        with self._lock:
-            models = self._models = self._models or Models()
 
         async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
-            yield await try_out(service, self.settings, house, models)
+            yield await try_out(service, self.settings, house)
 
         self.tests[service.task] = self.runtime.start("test", source)
 
@@ -287,8 +282,6 @@ class Process:
 
     def close(self) -> None:
         """Ends the jobs and closes the house."""
-        if self._models is not None:
-            self._models.close()
         self.runtime.close()
         if self._labels is not None:
             self._labels.close()

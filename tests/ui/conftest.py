@@ -12,6 +12,7 @@ import pytest
 import streamlit as st
 from ui_stage import INDEXED, FakeBase, Stage
 
+from crag.agent_model.registry import Models
 from crag.assembly import in_force
 from crag.events import Asking, Finished, TurnEvent
 from crag.gate import Gate
@@ -31,6 +32,7 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
         lambda settings, progress: SimpleNamespace(
             knowledge_base=base,
             close=base.close,
+            models=Models(),
             warm_up=lambda: None,
             in_force=lambda settings: in_force(settings, made.calibration),
         ),
