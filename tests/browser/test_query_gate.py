@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pymupdf
 import pytest
@@ -19,49 +22,55 @@ EDITED = "mona lisa painter name"
 
 
 @pytest.fixture
-def tavily() -> Iterator[TavilyServer]:
-    with serving() as server:
-        server.finds(
-            a_result(
-                "The Mona Lisa was painted by Leonardo da Vinci between 1503 and 1519.", "https://art.example/", "Art"
-            )
-        )
-        yield server
+def tavily(asking_app: tuple[str, TavilyServer]) -> TavilyServer:
+    """The web search of the running app, with nothing asked yet."""
+    asking_app[1].requests.clear()
+    return asking_app[1]
 
 
-@pytest.fixture
-def asking_app(tmp_path: Path, tavily: TavilyServer) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def asking_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TavilyServer]]:
     """The running app with one PDF, a web search that asks first, and its server on this machine."""
-    (tmp_path / "Files").mkdir()
+    folder = tmp_path_factory.mktemp("gate")
+    (folder / "Files").mkdir()
     with pymupdf.open() as pdf:
         pdf.new_page().insert_textbox(pymupdf.Rect(72, 72, 520, 760), LOCAL, fontsize=11)
-        pdf.save(tmp_path / "Files" / "harbour.pdf")
-    own = {
-        "CRAG_FILES_DIR": str(tmp_path / "Files"),
-        "CRAG_CHROMA_DIR": str(tmp_path / "chroma_db"),
-        "CRAG_DATA_DIR": str(tmp_path / "own"),
-        "CRAG_WEB_PROVIDER": "tavily",
-        "TAVILY_API_KEY": KEY,
-        "CRAG_TAVILY_URL": tavily.url,
-        "CRAG_WEB": "ask",
-    }
-    with served(ROOT / "app_streamlit.py", tmp_path, **own) as address:
-        yield address
+        pdf.save(folder / "Files" / "harbour.pdf")
+    with serving() as server:
+        server.finds(a_result("The Mona Lisa was painted by Leonardo da Vinci.", "https://art.example/", "Art"))
+        own = {
+            "CRAG_FILES_DIR": str(folder / "Files"),
+            "CRAG_CHROMA_DIR": str(folder / "chroma_db"),
+            "CRAG_DATA_DIR": str(folder / "own"),
+            "CRAG_WEB_PROVIDER": "tavily",
+            "TAVILY_API_KEY": KEY,
+            "CRAG_TAVILY_URL": server.url,
+            "CRAG_WEB": "ask",
+            "CRAG_WEB_CACHE_HOURS": "0",
+        }
+        build = [sys.executable, "-m", "crag", "build"]
+        subprocess.run(build, cwd=ROOT, env=os.environ | own, check=True, capture_output=True, timeout=300)
+        with served(ROOT / "app_streamlit.py", folder, **own) as address:
+            yield address, server
+
+
+def asked(browsing: Browsing, app: str) -> Any:
+    """The field with the query, once the question has led to it."""
+    browsing.page.goto(app)
+    box = browsing.page.get_by_test_id("stChatInputTextArea")
+    box.wait_for(timeout=120_000)
+    browsing.settled()
+    box.fill(QUESTION)
+    box.press("Enter")
+    field = browsing.page.get_by_label("Search query")
+    field.wait_for(timeout=60_000)
+    return field
 
 
 def test_the_query_is_edited_sent_by_the_keyboard_and_found_in_the_panel(
-    asking_app: str, tavily: TavilyServer, browsing: Browsing
+    asking_app: tuple[str, TavilyServer], tavily: TavilyServer, browsing: Browsing
 ) -> None:
-    page = browsing.page
-    page.goto(asking_app)
-    page.get_by_role("button", name="Rebuild").click(timeout=240_000)  # the first start converts the embedding model
-    page.get_by_text("Last rebuild: 1 read").wait_for(timeout=120_000)
-    browsing.settled()
-    box = page.get_by_test_id("stChatInputTextArea")
-    box.fill(QUESTION)
-    box.press("Enter")
-    field = page.get_by_label("Search query")
-    field.wait_for(timeout=60_000)
+    page, field = browsing.page, asked(browsing, asking_app[0])
     proposed = field.input_value()
     assert "Mona" in proposed
     page.get_by_text("May this query be sent to tavily?").wait_for()
@@ -92,16 +101,11 @@ def test_the_query_is_edited_sent_by_the_keyboard_and_found_in_the_panel(
     assert browsing.foreign() == []
 
 
-def test_declined_by_the_keyboard_nothing_is_sent(asking_app: str, tavily: TavilyServer, browsing: Browsing) -> None:
+def test_declined_by_the_keyboard_nothing_is_sent(
+    asking_app: tuple[str, TavilyServer], tavily: TavilyServer, browsing: Browsing
+) -> None:
     page = browsing.page
-    page.goto(asking_app)
-    page.get_by_role("button", name="Rebuild").click(timeout=240_000)
-    page.get_by_text("Last rebuild: 1 read").wait_for(timeout=120_000)
-    browsing.settled()
-    box = page.get_by_test_id("stChatInputTextArea")
-    box.fill(QUESTION)
-    box.press("Enter")
-    page.get_by_label("Search query").focus(timeout=60_000)
+    asked(browsing, asking_app[0]).focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert "Do not search" in page.evaluate("document.activeElement.innerText")
