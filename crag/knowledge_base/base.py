@@ -14,14 +14,15 @@ import numpy.typing as npt
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from crag.embedding.base import Embedder
+from crag.embedding.base import Embedder, Sending, model_told
 from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
-from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState
+from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState, VectorsAhead
 from crag.knowledge_base.builder import Builder, index_fingerprint
 from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.choosing import near
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
 from crag.knowledge_base.health import OcrMode
+from crag.knowledge_base.kept_vectors import OwnVectors
 from crag.knowledge_base.locks import build_lock, hold
 from crag.knowledge_base.pages import Pages
 from crag.knowledge_base.plan import tried_again
@@ -95,6 +96,21 @@ class KnowledgeBase:
         self._hasher.remember(known)
         found = compare(entries, known, self._hasher, index_fingerprint(self._embedder), options, self._ocr)
         return sorted(found, key=lambda change: change.path)
+
+    def vectors_ahead(self) -> VectorsAhead | None:
+        """What a rebuild would do with vectors, where that is more than adding to them on this machine; asks nobody."""
+        state = self._catalog.state()
+        destination = self._embedder.destination if isinstance(self._embedder, Sending) else ""
+        passages = sum({row.content: row.passages for row in self._catalog.rows()}.values())
+        anew = bool(state.generation and passages) and state.fingerprint != index_fingerprint(self._embedder)
+        if not anew and not destination:
+            return None
+        return VectorsAhead(
+            after=model_told(self._embedder.fingerprint),
+            before=model_told(state.embedding) if anew else "",
+            passages=passages if anew else 0,
+            destination=destination,
+        )
 
     def ignored(self) -> list[str]:
         """Names of what else lies in Files/ and is left alone."""
@@ -267,11 +283,7 @@ class KnowledgeBase:
                         "Nothing is indexed yet: put PDFs into the folder and build the knowledge base."
                     )
                 if state.embedding != self._embedder.fingerprint:
-                    cause = f" {self._notice}" if self._notice else ""
-                    raise IndexMismatchError(
-                        "The index was built with another embedding model: build the knowledge base again, "
-                        f"or choose the model it was built with.{cause}"
-                    )
+                    raise IndexMismatchError(_mismatch(state.embedding, self._embedder.fingerprint, self._notice))
                 return connection, state, self._acquire(state)
             except VectorStoreGoneError:
                 connection.close()  # a newer generation was published in between
@@ -331,6 +343,10 @@ class KnowledgeBase:
         """Keeps vectors of strips of one content (sha256); passed over where it is no longer indexed."""
         self._catalog.save_strips(content, self._embedder.fingerprint, dict(strips))
 
+    def own_vectors(self, embedder: Embedder) -> OwnVectors:
+        """The same for an evaluator whose embedding is not that of the index: kept beside it."""
+        return OwnVectors(self._catalog, embedder)
+
     def close(self) -> None:
         """Closes files; open snapshots end first."""
         self.pages.close()
@@ -339,6 +355,17 @@ class KnowledgeBase:
                 opened.store.close()
             self._stores.clear()
         self._catalog.close()
+
+
+def _mismatch(built: str, chosen: str, notice: str | None) -> str:
+    """What a question is told where the index is another embedding's."""
+    before, after = model_told(built), model_told(chosen)
+    models = f" ({before}, and {after} is chosen)" if before != after else ""
+    cause = f" {notice}" if notice else ""
+    return (
+        f"The index was built with another embedding model{models}: build the knowledge base again, or choose the "
+        f"model it was built with.{cause}"
+    )
 
 
 def _unlink(entry: Entry) -> None:

@@ -9,10 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 from pydantic import SecretStr
 
-from crag.embedding.base import Embedder
+from crag.embedding.base import Embedder, Sending
 from crag.events import (
     BuildEvent,
     BuildFinished,
@@ -29,9 +28,10 @@ from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.chunker import CHUNKER_VERSION
 from crag.knowledge_base.generation import Generation
 from crag.knowledge_base.health import OcrMode
+from crag.knowledge_base.kept_vectors import forget_made
 from crag.knowledge_base.ocr import OCR_VERSION
 from crag.knowledge_base.pace import Pace
-from crag.knowledge_base.passage_vectors import batches, vectors_of
+from crag.knowledge_base.passage_vectors import batches, known_vectors, stacked, vectors_of
 from crag.knowledge_base.pdf_loader import PARSER_VERSION
 from crag.knowledge_base.plan import Order, Plan, tried_again, wanted
 from crag.knowledge_base.records import Reading, State, Target
@@ -133,6 +133,8 @@ class Builder:
                 targets = [*kept, *(yield from self._files(entries, changes, plan, store))]
                 self._stop_if_cancelled()
                 self._publish(targets, store)
+                if not again:
+                    forget_made(self.catalog.engine)
                 store = yield from self._compact(store)
                 upkeep.give_back_room(self.catalog.engine)
                 finished = self._finished()
@@ -239,6 +241,8 @@ class Builder:
             contents = [reading.sha256] * len(reading.passages)
             store.add([passage.id for passage in reading.passages], reading.vectors, contents)
         content_id = self._contents[reading.sha256] = self.catalog.stage(reading)
+        if isinstance(self.embedder, Sending):
+            forget_made(self.catalog.engine, [passage.id for passage in reading.passages])
         target = Target(entry.path, content_id, entry.size, outcome.mtime_ns)
         self._stage_file(target)
         yield FileFinished(row=row_of(place.path, reading), index=place.index, files=files)
@@ -264,15 +268,15 @@ class Builder:
             transient = isinstance(outcome.error, TransientPdfError)
             return replace(read, error=str(outcome.error), transient=transient)
         passages = outcome.passages
-        vectors = np.zeros((len(passages), self.embedder.dimension), np.float32)
-        done = 0
-        for some in batches(passages):
+        made = known_vectors(self.embedder, self.catalog.engine, passages)
+        for some in batches(self.embedder, passages, [i for i in range(len(passages)) if i not in made]):
             self._stop_if_cancelled()
-            yield self._progress(place, "embedding", done, len(passages))
+            yield self._progress(place, "embedding", len(made), len(passages))
             before = time.monotonic()
-            vectors[some] = vectors_of(self.embedder, [passages[i] for i in some])
+            fresh = vectors_of(self.embedder, self.catalog.engine, [passages[i] for i in some], self.cancel)
+            made.update(zip(some, fresh, strict=True))
             self.pace.embedded(len(some), time.monotonic() - before)
-            done += len(some)
+        vectors = stacked(self.catalog.engine, self.fingerprint, made)
         self._stop_if_cancelled()
         yield self._progress(place, "staged", len(passages), len(passages))
         seconds = outcome.seconds + time.monotonic() - begun

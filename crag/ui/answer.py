@@ -131,6 +131,8 @@ def _notices(trace: Trace, t: Texts) -> list[str]:
     )
     if unsupported:
         notices.append(t("unsupported", n=unsupported))
+    if uncited := sum(not sentence.cites for sentence in trace.check.sentences):
+        notices.append(t("uncited", n=uncited))
     return notices
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from crag.errors import CragError
-from crag.events import BuildEvent, BuildFinished, FileChange, FileProgress, FileRow, FileState
+from crag.events import BuildEvent, BuildFinished, FileChange, FileProgress, FileRow, FileState, VectorsAhead
 from crag.runtime import Job, JobState
-from crag.ui import safe, uploading
+from crag.ui import safe, uploading, vectors_ahead
 from crag.ui.progress import BuildView, build_view
 from crag.ui.state import Process
 from crag.ui.texts import Texts
@@ -35,6 +35,7 @@ class Overview:
     changes: tuple[FileChange, ...] = ()
     ignored: tuple[str, ...] = ()
     staged: int = 0
+    ahead: VectorsAhead | None = None
     building: bool = False
     error: str | None = None
 
@@ -67,7 +68,8 @@ def look(process: Process) -> Overview:
     try:
         if building:
             return Overview(rows=tuple(base.rows()), building=True)
-        found = Overview(tuple(base.rows()), tuple(base.changes()), tuple(base.ignored()), base.staged())
+        known = tuple(base.rows()), tuple(base.changes()), tuple(base.ignored())
+        found = Overview(*known, base.staged(), base.vectors_ahead())
         if not found.to_do or (process.refused_at is not None and process.refused_at != found.rows):
             process.forget_failed_build()
         return found
@@ -175,6 +177,8 @@ def _preview(process: Process, overview: Overview, t: Texts) -> None:
         with st.expander(t("ignored", n=len(overview.ignored)), icon=":material/block:"):
             st.caption(t("ignored_help"))
             _list(list(overview.ignored), t)
+    if overview.ahead is not None and overview.to_do:
+        vectors_ahead.draw(overview.ahead, t)
     with st.container(horizontal=True, gap="small"):
         st.button(
             t("rebuild"),

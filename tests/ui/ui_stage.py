@@ -32,6 +32,7 @@ from crag.events import (
     Rewritten,
     Token,
     TurnEvent,
+    VectorsAhead,
 )
 from crag.knowledge_base.evidence import PageWords
 from crag.knowledge_base.page_text import PageFacts
@@ -255,6 +256,7 @@ class FakeBase:
     again: list[tuple[str, str | None]] = field(default_factory=list)
     passwords: dict[str, str] = field(default_factory=dict)
     changed: bool = False
+    ahead: VectorsAhead | None = None
 
     def rows(self) -> list[FileRow]:
         return self.row_list
@@ -268,6 +270,9 @@ class FakeBase:
 
     def staged(self) -> int:
         return self.staged_count
+
+    def vectors_ahead(self) -> VectorsAhead | None:
+        return self.ahead
 
     def build(self, cancel: threading.Event) -> Iterator[BuildEvent]:
         """All events but the last at once; the last when the test lets it, or when cancelled."""

@@ -24,6 +24,21 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "ignored": ("{n} other file left alone|{n} other files left alone", "{n} 个其他文件未处理"),
     "ignored_help": ("Only PDFs are read.", "只读取 PDF。"),
     "rebuild": ("Rebuild", "重建"),
+    "ahead_anew": (
+        "The index was built with {before}. A rebuild reads its {n:,} passage again and embeds it with {after}; until "
+        "then the index cannot be asked.|The index was built with {before}. A rebuild reads its {n:,} passages again "
+        "and embeds them with {after}; until then the index cannot be asked.",
+        "索引由 {before} 建立。重建会重新读取其中的 {n:,} 个段落，并用 {after} 向量化；在此之前无法提问。",
+    ),
+    "ahead_version": (
+        "The index was made by another version of this program: a rebuild makes its {n:,} passage anew.|"
+        "The index was made by another version of this program: a rebuild makes its {n:,} passages anew.",
+        "索引由本程序的另一版本建立：重建会重新生成其中的 {n:,} 个段落。",
+    ),
+    "ahead_sent": (
+        "A rebuild sends the text of new and changed PDFs to {destination}.",
+        "重建会把新增和更改的 PDF 的文本发送到：{destination}。",
+    ),
     "refresh": ("Look again", "重新检查"),
     "refresh_help": ("Looks for files that were put into the folder meanwhile.", "检查文件夹中是否有新放入的文件。"),
     "build_starting": ("Comparing files …", "正在比较文件 …"),
