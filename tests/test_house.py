@@ -29,7 +29,7 @@ PURE = ("crag.action_trigger", "crag.refinement")
 LAYERS = (
     ENTRIES,
     ("crag.evaluation",),
-    ("crag.assembly",),
+    ("crag.assembly", "crag.services"),
     (
         "crag.pipeline",
         "crag.replay",

@@ -45,6 +45,7 @@ from crag.schema import (
     Document,
     DocumentGrade,
     EvaluatorName,
+    Exchange,
     Grade,
     GradedDocument,
     Passage,
@@ -327,6 +328,10 @@ class Stage:
     """Set: a turn runs through. Clear: it waits before its last event."""
     fails: Exception | None = None
     calibration: Calibration | None = None
+    histories: list[tuple[Exchange, ...]] = field(default_factory=list)
+    """The history that each turn was begun with."""
+    sent: list[str | None] = field(default_factory=list)
+    """What the gates let out."""
 
     def page(self) -> AppTest:
         """The page, run until the house is open."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from crag.ui.texts import conversation, evidence, knowledge
+from crag.ui.texts import conversation, evidence, knowledge, models
 
 LANGUAGES: Final = ("en", "zh")
 
-CATALOG: Final[dict[str, tuple[str, str]]] = {**conversation.TEXTS, **evidence.TEXTS, **knowledge.TEXTS}
+CATALOG: Final[dict[str, tuple[str, str]]] = {**conversation.TEXTS, **evidence.TEXTS, **knowledge.TEXTS, **models.TEXTS}
 
 
 @dataclass(frozen=True)

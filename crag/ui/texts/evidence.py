@@ -23,6 +23,13 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     # answer
     "place": ("{file} p. {page}", "{file} 第 {page} 页"),
     "seconds": ("{n:.1f} s", "{n:.1f} 秒"),
+    "seconds_exact": ("{n:.2f} s", "{n:.2f} 秒"),
+    "n_calls": ("{n} call|{n} calls", "调用 {n} 次"),
+    "at_least": ("at least {cost}", "至少 {cost}"),
+    "direct": ("Answered without documents", "未使用文档作答"),
+    "direct_help": ("No evidence was needed.", "无需证据。"),
+    "thinking": ("What the model thought first", "模型的思考过程"),
+    "cut_short": ("The answer ends early.", "回答不完整。"),
     "unknown_citations": (
         "The answer cites {numbers}, which no source has.",
         "答案引用了 {numbers}，但没有这样的来源。",
@@ -39,6 +46,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "panel_second_look": ("Second look", "再次检索"),
     "panel_web": ("Web off", "网络：关"),
     "panel_web_unused": ("Web not needed", "网络：未用"),
+    "panel_web_declined": ("Web not asked", "网络：未询问"),
     "panel_web_searched": ("Web {n}", "网络 {n}"),
     "panel_web_failed": ("Web failed", "网络：失败"),
     "panel_timing": ("Timing", "用时"),
@@ -92,6 +100,11 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "pages": ("p. {pages}", "第 {pages} 页"),
     "verdict": ("verdict", "判定"),
     "reason": ("reason", "理由"),
+    "hyde": ("Drafted answer that was searched for as well", "同时用于检索的假设答案"),
+    "hyde_help": (
+        "A model wrote it before anything was found (HyDE): it only helps to search and is no evidence.",
+        "由模型在检索之前写成（HyDE）：仅用于帮助检索，不是证据。",
+    ),
     "no_documents": ("Nothing was retrieved.", "没有检索到任何文档。"),
     "ungraded_help": (
         "{n} document is ungraded: it has no score and takes no part in the decision.|"
@@ -114,6 +127,21 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "web_no_answer": (
         "“{query}” was sent to {provider} at {time} UTC. No answer came back.",
         "已将“{query}”发送给 {provider}（{time} UTC），没有收到答复。",
+    ),
+    "web_kept": (
+        "The result for “{query}” was kept from an earlier search by {provider}: nothing was sent. {n} result.|"
+        "The results for “{query}” were kept from an earlier search by {provider}: nothing was sent. {n} results.",
+        "“{query}”的结果来自之前对 {provider} 的搜索：这次没有发送任何内容。共 {n} 个结果。",
+    ),
+    "web_edited": ("You edited it; proposed was “{proposed}”.", "您修改了查询；建议的查询是“{proposed}”。"),
+    "web_since_day": ("Only results of the last day were asked for.", "只查找最近一天的结果。"),
+    "web_since_week": ("Only results of the last week were asked for.", "只查找最近一周的结果。"),
+    "web_since_month": ("Only results of the last month were asked for.", "只查找最近一个月的结果。"),
+    "web_since_year": ("Only results of the last year were asked for.", "只查找最近一年的结果。"),
+    "web_cost": ("It cost {cost}.", "费用 {cost}。"),
+    "web_declined": (
+        "A search was proposed and not allowed: nothing was sent.",
+        "建议的搜索未获允许：没有发送任何内容。",
     ),
     "web_place": ("{title} · {host}", "{title} · {host}"),
     "web_nothing": ("Nothing there can be used.", "其中没有可用的内容。"),
@@ -185,6 +213,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{n:.2f} s in all · evaluator: {evaluator} · generator: {generator}",
         "共 {n:.2f} 秒 · 评估器：{evaluator} · 生成器：{generator}",
     ),
+    "timing_waited": ("waited {n:.0f} s for you", "等待您 {n:.0f} 秒"),
+    "timing_condense": ("understand the follow-up", "理解追问"),
+    "timing_draft": ("draft an answer", "起草答案"),
+    "timing_rewrite": ("make the query", "生成查询"),
     "timing_embed": ("embed the question", "问题向量化"),
     "timing_retrieve": ("retrieve", "检索"),
     "timing_grade": ("grade", "评分"),
@@ -194,5 +226,26 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "timing_refine": ("refine", "精炼"),
     "timing_generate": ("generate", "生成"),
     "timing_check": ("check citations", "核对引用"),
+    # calls of models
+    "calls": ("{n} call of a model|{n} calls of models", "模型调用 {n} 次"),
+    "calls_repeats": (
+        "and {n} repeat, since the output before was invalid|and {n} repeats, since the output before was invalid",
+        "另有 {n} 次重复，因为之前的输出无效",
+    ),
+    "calls_alt": ("Calls of models with tokens, seconds and cost", "模型调用及其词元数、用时和费用"),
+    "call_role": ("role", "用途"),
+    "call_model": ("model", "模型"),
+    "call_tokens_in": ("tokens in", "输入词元"),
+    "call_tokens_out": ("tokens out", "输出词元"),
+    "call_first_token": ("first token", "首个词元"),
+    "call_seconds_taken": ("time", "用时"),
+    "call_cost": ("cost", "费用"),
+    "call_role_condense": ("understand", "理解追问"),
+    "call_role_draft": ("draft", "起草"),
+    "call_role_grade": ("grade", "评分"),
+    "call_role_rewrite": ("rewrite", "改写"),
+    "call_role_generate": ("write", "作答"),
+    "call_role_check": ("test", "测试"),
+    "call_repeat": ("Repeated, since the output before was invalid.", "因之前的输出无效而重复。"),
     "stage_again": ("second look: {stage}", "再次检索：{stage}"),
 }
