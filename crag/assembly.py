@@ -22,6 +22,7 @@ from crag.evaluator.recalibrated import RecalibratedEvaluator
 from crag.events import TurnEvent
 from crag.generator.extractive import ExtractiveGenerator
 from crag.knowledge_base.base import KnowledgeBase
+from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
 from crag.runtime import Job
 from crag.schema import Thresholds
@@ -132,6 +133,7 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         ocr=settings.ocr,
         ocr_cache=settings.cache_dir / "ocr",
         notice=loaded.notice,
+        mineru=MinerU(settings.mineru_url, settings.mineru_timeout) if settings.parser == "mineru" else None,
     )
     evaluator: Evaluator
     told = [loaded.notice]

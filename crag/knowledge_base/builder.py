@@ -29,6 +29,7 @@ from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.chunker import CHUNKER_VERSION
 from crag.knowledge_base.generation import Generation
 from crag.knowledge_base.health import OcrMode
+from crag.knowledge_base.mineru import MinerU
 from crag.knowledge_base.ocr import OCR_VERSION
 from crag.knowledge_base.pace import Pace
 from crag.knowledge_base.passage_vectors import batches, vectors_of
@@ -41,9 +42,9 @@ from crag.knowledge_base.vector_store import VectorStore
 from crag.knowledge_base.workers import CancelledError, TransientPdfError, Workers
 
 
-def index_fingerprint(embedder: Embedder) -> str:
+def index_fingerprint(embedder: Embedder, parser: str = PARSER_VERSION) -> str:
     """What the index was made with: vectors, pages and passages of different fingerprints do not mix."""
-    return f"{embedder.fingerprint}|{PARSER_VERSION}|{OCR_VERSION}|{CHUNKER_VERSION}"
+    return f"{embedder.fingerprint}|{parser}|{OCR_VERSION}|{CHUNKER_VERSION}"
 
 
 @dataclass
@@ -54,6 +55,8 @@ class Builder:
     chroma_dir: Path
     catalog: Catalog
     embedder: Embedder
+    fingerprint: str
+    mineru: MinerU | None
     hasher: Hasher
     parse_timeout: float
     ocr: OcrMode
@@ -67,7 +70,6 @@ class Builder:
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.fingerprint = index_fingerprint(self.embedder)
         self.index = Generation(
             self.chroma_dir, self.catalog, self.fingerprint, self.store, self.sessions, self._stop_if_cancelled
         )
@@ -202,7 +204,7 @@ class Builder:
         unchanged = {change.path for change in changes if change.state is FileState.UNCHANGED}
         self.pace = Pace(bytes_left=sum(entry.size for entry in entries if entry.path not in unchanged))
         targets = []
-        workers = open_workers(lambda: Workers(self.parse_timeout, self.ocr_cache))
+        workers = open_workers(lambda: Workers(self.parse_timeout, self.ocr_cache, self.mineru))
         with ReadAhead(entries, plan, self.hasher, self.pace, workers) as ahead:
             for coming in ahead.coming:
                 target = yield from self._file(coming, len(entries), ahead, store)

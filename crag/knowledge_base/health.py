@@ -80,7 +80,7 @@ def health_of(page: RawPage) -> str:
 
 def need_of(page: RawPage, mode: OcrMode) -> Need | None:
     """Whether the page's picture shall be read, and why; None where its text layer does."""
-    if mode == "off":
+    if mode == "off" or page.laid_out:
         return None
     if mode == "force" or health_of(page) in (IMAGE, EMPTY, GARBLED):
         return Need.WHOLE

@@ -22,6 +22,8 @@ from pydantic import SecretStr
 from crag.errors import KnowledgeBaseError, LockedPdfError, PdfError
 from crag.knowledge_base.chunker import digest
 from crag.knowledge_base.health import Need, OcrMode, Reading, need_of
+from crag.knowledge_base.mineru import MinerU, MinerUError
+from crag.knowledge_base.mineru_pages import read_by_mineru
 from crag.knowledge_base.ocr import TIME_FACTOR, read_by_ocr
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.patience import Patience
@@ -79,10 +81,12 @@ class WorkerContext(SpawnContext):
 class Workers:
     """A pool that is started with the first file and ended with the build."""
 
-    def __init__(self, timeout: float, ocr_cache: Path) -> None:
-        """`timeout` is in seconds, for a page; `ocr_cache` is a folder for what OCR reads."""
+    def __init__(self, timeout: float, ocr_cache: Path, mineru: MinerU | None = None) -> None:
+        """`timeout` is in seconds, for a page; `ocr_cache` is a folder for what OCR reads; with `mineru` the files are
+        sent to this service, and read here where it fails."""
         self._timeout = timeout
         self._ocr_cache = ocr_cache
+        self._mineru = mineru
         self._pool: pebble.ProcessPool | None = None
 
     def __enter__(self) -> Workers:
@@ -119,13 +123,43 @@ class Workers:
         while len(raw) < head.pages and not patience.over():
             stop = min(len(raw) + SLICE, head.pages)
             some = self._read_slice(path, len(raw), stop, cancel, password, patience)
-            raw += yield from self._read_pictures(path, some, head.pages, cancel, ocr, password)
-            yield len(raw), head.pages
+            if self._mineru is None:
+                some = yield from self._read_pictures(path, some, head.pages, cancel, ocr, password)
+                yield len(raw) + len(some), head.pages
+            raw += some
         if why := patience.over():
             gone = f"Reading stopped after page {len(raw)} of {head.pages}: {why}."
             head = replace(head, notes=[*head.notes, gone])
+        if self._mineru is not None:
+            raw, head = self._laid_out(path, raw, head, self._mineru, cancel, ocr, password)
+            raw = yield from self._read_pictures(path, raw, head.pages, cancel, ocr, password)
+            yield len(raw), head.pages
         pages, passages = self._digest(content, fingerprint, raw, head, cancel)
         return head, pages, passages
+
+    def _laid_out(
+        self,
+        path: Path,
+        raw: list[RawPage],
+        head: PdfHead,
+        service: MinerU,
+        cancel: threading.Event,
+        ocr: OcrMode,
+        password: SecretStr | None,
+    ) -> tuple[list[RawPage], PdfHead]:
+        """The pages as MinerU reads them, and its titles for an outline; as they are, with a note, where it fails."""
+        try:
+            if password is not None:
+                raise MinerUError("a file with a password is not sent")
+            task = partial(read_by_mineru, path, raw, service, ocr)
+            limit = 2 * service.timeout + self._timeout  # it keeps its own time; this is for what hangs all the same
+            pages, titles = self._call("reading MinerU's answer", limit / self._timeout, cancel, task)
+        except PdfError as error:
+            _log.warning("MinerU: %s", error)
+            why = str(error).rstrip(".")
+            note = f"MinerU did not read it, the built-in parser did: {why}."
+            return raw, replace(head, notes=[*head.notes, note])
+        return pages, replace(head, outline=list(titles) or head.outline)
 
     def _head(self, path: Path, cancel: threading.Event, password: SecretStr | None) -> PdfHead:
         """A file whose outline is what takes too long is read without it."""
@@ -244,7 +278,7 @@ class Workers:
             _log.warning("OCR: %s", error)
             return replace(page, reading=Reading.FAILED, failure=str(error))
 
-    def _call(self, what: str, slices: int, cancel: threading.Event, function: Callable[[], R]) -> R:
+    def _call(self, what: str, slices: float, cancel: threading.Event, function: Callable[[], R]) -> R:
         """The result of `function` from a worker. A worker that dies between two tasks takes pebble's whole pool
         with it, which is nobody's fault: a fresh pool is tried once."""
         try:
@@ -256,7 +290,7 @@ class Workers:
         except BrokenProcessPool as error:
             raise KnowledgeBaseError(f"The PDF reader cannot be started ({error}): reinstall pymupdf.") from error
 
-    def _attempt(self, what: str, slices: int, cancel: threading.Event, function: Callable[[], R]) -> R:
+    def _attempt(self, what: str, slices: float, cancel: threading.Event, function: Callable[[], R]) -> R:
         limit = self._timeout * slices
         if self._pool is None:
             self._pool = pebble.ProcessPool(
