@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from crag.errors import ConfigurationError
@@ -76,8 +76,14 @@ class Settings(BaseSettings):
     )
     dashscope_url: str = Field("", description="Another address of DashScope, up to `/compatible-mode/v1`.")
     ollama_url: str = Field("http://127.0.0.1:11434", description="Address of Ollama's server.")
-    ollama_llm: str = Field("qwen3:4b", description="Ollama's model that writes or grades where none is named.")
-    ollama_embed: str = Field("nomic-embed-text", description="Ollama's model for the vectors.")
+    ollama_llm: str = Field(
+        "qwen3:4b",
+        description="Ollama's model that writes or grades where none is named.",
+        json_schema_extra={"range": "its name"},
+    )
+    ollama_embed: str = Field(
+        "nomic-embed-text", description="Ollama's model for the vectors.", json_schema_extra={"range": "its name"}
+    )
     openai_api_key: SecretStr = Field(
         SecretStr(""), validation_alias="openai_api_key", description="Key for an OpenAI-compatible server, if it asks."
     )
@@ -129,6 +135,7 @@ class Settings(BaseSettings):
         "",
         description="Model that makes them; empty: text-embedding-v4 for dashscope, text-embedding-3-small for openai, "
         "CRAG_OLLAMA_EMBED for ollama.",
+        json_schema_extra={"range": "its name"},
     )
     embedding_dimension: Annotated[int, Field(ge=0, le=4096)] = Field(
         0, description="Numbers per vector where the model offers a choice; 0: its own."
@@ -175,10 +182,14 @@ class Settings(BaseSettings):
         "any", description="How old results may be; a question for what is new sets it by itself."
     )
     web_prefer_domains: str = Field(
-        "wikipedia.org", description="Sites whose results come first, with commas between them."
+        "wikipedia.org",
+        description="Sites whose results come first, with commas between them.",
+        json_schema_extra={"range": "sites"},
     )
-    web_allow_domains: str = Field("", description="The only sites that are used; empty: all.")
-    web_deny_domains: str = Field("", description="Sites that are never used.")
+    web_allow_domains: str = Field(
+        "", description="The only sites that are used; empty: all.", json_schema_extra={"range": "sites"}
+    )
+    web_deny_domains: str = Field("", description="Sites that are never used.", json_schema_extra={"range": "sites"})
     web_pages: Literal["off", "on"] = Field(
         "on", description="Whether pages are fetched where a provider gives no text of them."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,14 +20,15 @@ from crag.evaluator.lightweight import LightweightEvaluator
 from crag.evaluator.pair_models import load_pair_model
 from crag.evaluator.recalibrated import RecalibratedEvaluator
 from crag.events import TurnEvent
+from crag.gate import Gate
 from crag.generator.extractive import ExtractiveGenerator
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
 from crag.runtime import Job
-from crag.schema import Thresholds
+from crag.schema import Exchange, Thresholds
 from crag.search.base import WebSearch
-from crag.search.rewriter import keywords
+from crag.search.rewriter import by_idf
 from crag.search.tavily import Tavily
 
 log = logging.getLogger(__name__)
@@ -95,7 +96,7 @@ class House:
             knowledge_base=self.knowledge_base,
             embedder=self.embedder,
             evaluator=now.evaluator,
-            rewriter=keywords,
+            rewriter=by_idf,
             generator=ExtractiveGenerator(quotes=settings.quotes),
             thresholds=in_force(settings, now.calibration).thresholds,
             k=settings.k,
@@ -103,6 +104,8 @@ class House:
             notices=(*self.notices, now.not_applied) if now.not_applied else self.notices,
             web=web_search(settings),
             web_gate=settings.web,
+            currency=settings.currency,
+            history_turns=settings.history_turns,
         )
 
     def warm_up(self) -> None:
@@ -190,18 +193,28 @@ def _calibrated(folder: Path, evaluator: Evaluator, embedder: Embedder) -> Calib
 
 
 def ask(
-    house: House, settings: Settings, question: str, files: tuple[str, ...] = ()
+    house: House,
+    settings: Settings,
+    question: str,
+    files: tuple[str, ...] = (),
+    history: Sequence[Exchange] = (),
+    gate: Gate | None = None,
 ) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
-    """The source of a turn's events, for `Runtime.start`; `files` limits it to these paths."""
+    """The source of a turn's events, for `Runtime.start`; see `pipeline.answer`."""
 
     def source(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
-        return answer(house.parts(settings), question, turn_id=job.id, stop=job.stopping, files=files)
+        return answer(house.parts(settings), question, job.id, job.stopping, files, history, gate)
 
     return source
 
 
 def answer_now(
-    house: House, settings: Settings, question: str, turn_id: str, files: tuple[str, ...] = ()
+    house: House,
+    settings: Settings,
+    question: str,
+    turn_id: str,
+    files: tuple[str, ...] = (),
+    gate: Gate | None = None,
 ) -> AsyncIterator[TurnEvent]:
     """The events of a turn that nobody stops: for the command line and evaluation."""
-    return answer(house.parts(settings), question, turn_id=turn_id, stop=threading.Event(), files=files)
+    return answer(house.parts(settings), question, turn_id, threading.Event(), files, gate=gate)

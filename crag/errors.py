@@ -53,6 +53,14 @@ class GenerationError(CragError):
     """The generator could not write an answer."""
 
 
+class ModelError(CragError):
+    """A language model could not be asked: no server, no such model, a key that is refused, too much at once."""
+
+
+class InvalidOutputError(ModelError):
+    """A model answered, also when asked again, what is not in the form that was asked for."""
+
+
 class KnowledgeBaseError(CragError):
     """The index cannot be read or written."""
 

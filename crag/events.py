@@ -10,6 +10,20 @@ from crag.schema import Decision, Document, Frozen, GradedDocument, GradedStrip,
 # --- a question, in this order ------------------------------------------------------------------------------
 
 
+class Condensed(Frozen):
+    """The follow-up has been made into a question that stands alone."""
+
+    kind: Literal["condensed"] = "condensed"
+    question: str
+
+
+class Drafted(Frozen):
+    """A model has drafted an answer to search for (HyDE)."""
+
+    kind: Literal["drafted"] = "drafted"
+    text: str
+
+
 class Retrieved(Frozen):
     kind: Literal["retrieved"] = "retrieved"
     query: str
@@ -36,6 +50,14 @@ class Rewritten(Frozen):
     provider: str | None = None
 
 
+class Asking(Frozen):
+    """The query waits to be sent until a person allows it, edits it, or declines."""
+
+    kind: Literal["asking"] = "asking"
+    query: str
+    provider: str
+
+
 class Searched(WebSearched):
     """The web has answered, or failed (see `error`); `documents` are the usable results, not graded yet."""
 
@@ -49,6 +71,13 @@ class Refined(Frozen):
     knowledge: Knowledge
 
 
+class Thinking(Frozen):
+    """What the model thinks before it writes."""
+
+    kind: Literal["thinking"] = "thinking"
+    text: str
+
+
 class Token(Frozen):
     kind: Literal["token"] = "token"
     text: str
@@ -59,7 +88,20 @@ class Finished(Frozen):
     trace: Trace
 
 
-TurnEvent = Retrieved | Graded | Decided | Rewritten | Searched | Refined | Token | Finished
+TurnEvent = (
+    Condensed
+    | Drafted
+    | Retrieved
+    | Graded
+    | Decided
+    | Rewritten
+    | Asking
+    | Searched
+    | Refined
+    | Thinking
+    | Token
+    | Finished
+)
 
 
 # --- a build ------------------------------------------------------------------------------------------------

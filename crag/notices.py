@@ -30,6 +30,24 @@ SENTENCES: Final[dict[str, tuple[str, str]]] = {
         "Nothing that the web search found was good enough: the answer rests on your documents alone.",
         "网络搜索的结果都不够好：回答仅依据您的文档。",
     ),
+    "web_declined": ("The query was not sent: the web was not used.", "查询未发送：未使用网络。"),
+    "web_nobody_asked": (
+        "The web was not used: each query is to be allowed first, and nobody could be asked here.",
+        "未使用网络：每次查询都需要先获得许可，而此处无法询问。",
+    ),
+    "not_condensed": (
+        "The question was taken as it stands, without what was said before. {error}",
+        "未结合之前的对话，按原样处理了问题。{error}",
+    ),
+    "not_drafted": ("No answer was drafted to search for. {error}", "未起草用于检索的假设答案。{error}"),
+    "not_rewritten": (
+        "The query is made of the question's keywords, since the model gave none. {error}",
+        "模型没有给出查询，因此使用问题中的关键词。{error}",
+    ),
+    "not_written": (
+        "The model could not write the answer, so the evidence is quoted. {error}",
+        "模型无法撰写回答，因此直接引用原文。{error}",
+    ),
     "nothing_graded": (
         "None of the {n} documents could be graded ({causes}), so nothing was decided. Grade again.",
         "检索到的 {n} 个文档都无法评分（{causes}），因此没有作出判断。请重试。",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 
 from crag.errors import QuestionError
-from crag.events import Decided, Finished, Token, TurnEvent
+from crag.events import Decided, Finished, TurnEvent
+from crag.gate import Gate
 from crag.parts import Askable, Parts, Pinned
 from crag.runtime import in_pool
-from crag.schema import Action
+from crag.schema import Action, Exchange
 from crag.search.base import WebSearch
 from crag.text import visible
+from crag.tracing import trace_of
 from crag.turn import Turn
+from crag.writing import write
 
 __all__ = ["LONGEST_QUESTION", "Parts", "answer"]
 
@@ -27,20 +30,27 @@ SECOND_LOOK = 2
 
 
 async def answer(
-    parts: Parts, question: str, turn_id: str, stop: threading.Event, files: tuple[str, ...] = ()
+    parts: Parts,
+    question: str,
+    turn_id: str,
+    stop: threading.Event,
+    files: tuple[str, ...] = (),
+    history: Sequence[Exchange] = (),
+    gate: Gate | None = None,
 ) -> AsyncGenerator[TurnEvent]:
     """Answers `question`; the last event is always `Finished` with the trace, also when `stop` was set on the way.
 
-    `files` are the paths that may be used of the knowledge base; none: all.
+    `files` are the paths that may be used of the knowledge base; none: all. `history` is the conversation so far, the
+    oldest first. `gate` is where a person allows the query for the web; without one it is not asked where it asks.
 
     Raises QuestionError for a question that is none, KnowledgeBaseError for an index that cannot be asked.
     """
-    turn = Turn(parts, _asked(question), turn_id, files)
-    async with aclosing(_algorithm(turn)) as events:
+    turn = Turn(parts, _asked(question), turn_id, files, tuple(history))
+    async with aclosing(_algorithm(turn, gate)) as events:
         while (event := await _unless(stop, events)) is not None:
             yield event
     turn.stopped = stop.is_set()
-    yield Finished(trace=turn.trace())
+    yield Finished(trace=trace_of(turn))
 
 
 async def _unless(stop: threading.Event, events: AsyncGenerator[TurnEvent]) -> TurnEvent | None:
@@ -56,42 +66,64 @@ async def _unless(stop: threading.Event, events: AsyncGenerator[TurnEvent]) -> T
     return coming.result()
 
 
-async def _algorithm(turn: Turn) -> AsyncGenerator[TurnEvent]:
+async def _algorithm(turn: Turn, gate: Gate | None) -> AsyncGenerator[TurnEvent]:
+    if not turn.needs_no_evidence() and (condensed := await turn.condense()):
+        yield condensed
+    if not turn.direct:
+        async with aclosing(_evidence(turn, gate)) as gathered:
+            async for event in gathered:
+                yield event
+        if turn.action is None or turn.error is not None:
+            return
+        yield turn.refine(turn.action)  # from here on the index may move on: everything needed is in the turn
+    async with aclosing(write(turn)) as pieces:
+        async for piece in pieces:
+            yield piece
+    if not turn.direct:
+        turn.check()
+
+
+async def _evidence(turn: Turn, gate: Gate | None) -> AsyncGenerator[TurnEvent]:
+    """What the decision rests on, and what it asks for: the web, or a second look.
+
+    The index is not held while the web is waited for: that may take as long as a person takes to allow the query.
+    """
+    if drafted := await turn.draft():
+        yield drafted
+    async with aclosing(_look(turn, turn.asked, turn.parts.k)) as first:
+        async for event in first:
+            yield event
+    if turn.action in (Action.AMBIGUOUS, Action.INCORRECT) and (web := turn.parts.open_web):
+        async with aclosing(_search(turn, web, gate)) as outside:
+            async for event in outside:
+                yield event
+    if turn.action is Action.INCORRECT and not turn.web_answered:
+        yield (rewritten := await turn.rewrite())
+        async with aclosing(_look(turn, rewritten.query, SECOND_LOOK * turn.parts.k)) as second:
+            async for event in second:
+                yield event
+
+
+async def _look(turn: Turn, query: str, k: int) -> AsyncGenerator[TurnEvent]:
+    """Retrieve, grade, decide; without a decision where nothing could be graded."""
     async with _pinned(turn.parts.knowledge_base) as index:
         turn.catalog_version = index.version
-        async with aclosing(_look(turn, index, turn.question, turn.parts.k)) as first:
-            async for event in first:
-                yield event
-        if turn.action in (Action.AMBIGUOUS, Action.INCORRECT) and (web := turn.parts.open_web):
-            async with aclosing(_search(turn, web)) as outside:
-                async for event in outside:
-                    yield event
-        if turn.action is Action.INCORRECT and not turn.web_answered:
-            yield (rewritten := turn.rewrite())
-            async with aclosing(_look(turn, index, rewritten.query, SECOND_LOOK * turn.parts.k)) as second:
-                async for event in second:
-                    yield event
-    if turn.action is None or turn.error is not None:
-        return
-    yield turn.refine(turn.action)  # from here on the index may move on: everything needed is in the turn
-    async with aclosing(turn.generate()) as pieces:
-        async for piece in pieces:
-            yield Token(text=piece)
-    turn.check()
-
-
-async def _look(turn: Turn, index: Pinned, query: str, k: int) -> AsyncGenerator[TurnEvent]:
-    """Retrieve, grade, decide; without a decision where nothing could be graded."""
-    yield await turn.look(index, query, k)
+        yield await turn.look(index, query, k)
     yield await turn.grade()
     if decision := turn.decide(query):
         yield Decided(decision=decision)
 
 
-async def _search(turn: Turn, web: WebSearch) -> AsyncGenerator[TurnEvent]:
-    """Rewrite, search the web, grade what was found there."""
-    yield (rewritten := turn.rewrite_for(web))
-    yield (searched := await turn.search(web, rewritten.query))
+async def _search(turn: Turn, web: WebSearch, gate: Gate | None) -> AsyncGenerator[TurnEvent]:
+    """Rewrite, have the query allowed where a person is asked, search the web, grade what was found there."""
+    yield (rewritten := await turn.rewrite_for(web))
+    query: str | None = rewritten.query
+    if asking := turn.asks_first(web, rewritten.query):
+        yield asking
+        query = await turn.allowed(gate)
+    if query is None:
+        return
+    yield (searched := await turn.search(web, query, rewritten.query))
     if searched.documents:
         yield await turn.grade_web()
 

@@ -308,6 +308,42 @@ class WebSearched(Frozen):
     """How many results came back; None where no answer came: it failed, or was stopped."""
     error: str | None = None
     """Why no answer came, as a sentence."""
+    proposed: str | None = None
+    """What W had made of the question, where a person edited it before it was sent; None: it was sent as made."""
+    time_range: str | None = None
+    """How old results might be: day, week, month or year; None: of any age."""
+    cached: bool = False
+    """Whether the results were kept from an earlier search: then nothing was sent this time."""
+    cost: float | None = None
+    """In the currency of the trace; None: unknown."""
+
+
+class ModelCall(Frozen):
+    """One call of a language model: what for, of whom, and what it took."""
+
+    role: str
+    """condense, draft, grade, rewrite, generate or check."""
+    model: str
+    """`provider:name`."""
+    seconds: float
+    first_token: float | None = None
+    """Seconds to the first piece of a streamed answer; None where it was not streamed or nothing came."""
+    tokens_in: int | None = None
+    """None where the server does not say."""
+    tokens_out: int | None = None
+    cost: float | None = None
+    """In the currency of the trace; None where prices or tokens are unknown."""
+    repeat: bool = False
+    """Whether it repeats a call whose output was invalid."""
+    error: str | None = None
+    """Why nothing usable came, as a sentence."""
+
+
+class Exchange(Frozen):
+    """An earlier question of the conversation and what was answered."""
+
+    question: str
+    answer: str
 
 
 class EvaluatorName(Frozen):
@@ -326,11 +362,17 @@ class Trace(Frozen):
     """UTC, ISO 8601."""
     catalog_version: int = 0
     question: str
+    standalone: str | None = None
+    """The follow-up as a question that stands alone, by which everything is graded; None: the question itself."""
+    direct: bool = False
+    """Whether it was answered without evidence, since it asked for none: a greeting, thanks, "shorter please"."""
     language: str = "en"
     files: tuple[str, ...] = ()
     """The paths that the question was limited to; empty: all files."""
     search_query: str | None = None
     """The rewritten query of the second look; None when there was none. What was sent to the web is in `web`."""
+    hypothetical: str | None = None
+    """The drafted answer that was searched for beside the question (HyDE); None: there was none."""
     k: int
     thresholds: Thresholds
     evaluator: EvaluatorName
@@ -341,8 +383,8 @@ class Trace(Frozen):
     decisions: tuple[Decision, ...] = ()
     documents: tuple[GradedDocument, ...] = ()
     """Those of the knowledge base."""
-    web_gate: Literal["off", "auto"] = "off"
-    """Whether the web would have been searched for an action that asks for it."""
+    web_gate: Literal["off", "ask", "auto"] = "off"
+    """Whether the web would have been searched for an action that asks for it, and whether a person was asked first."""
     web: WebSearched | None = None
     """None: nothing was sent."""
     web_documents: tuple[GradedDocument, ...] = ()
@@ -351,12 +393,19 @@ class Trace(Frozen):
     knowledge: str = ""
     sources: tuple[Source, ...] = ()
     answer: str = ""
+    thinking: str = ""
+    """What the model thought before it wrote; no part of the answer."""
+    cut: str | None = None
+    """Why the answer ends before it is complete, as a sentence; None: it is complete, or was stopped."""
     covered: bool = False
     """False where the answer says that the knowledge base does not cover the question."""
     citations: tuple[Citation, ...] = ()
     check: CitationCheck = CitationCheck()
     timings: dict[str, float] = Field(default_factory=dict)
     """Seconds per stage."""
+    calls: tuple[ModelCall, ...] = ()
+    """The calls of language models, in the order in which they ended."""
+    currency: str = "USD"
     notices: tuple[str, ...] = ()
     """What the user should know about this turn: a fallback that acted, a part that failed."""
     stopped: bool = False

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+import numpy as np
+
 from crag.action_trigger import decide
-from crag.errors import CragError, WebSearchError
-from crag.events import Graded, Refined, Retrieved, Rewritten, Searched
+from crag.embedding.base import Vectors
+from crag.errors import ModelError, WebSearchError
+from crag.events import Asking, Condensed, Drafted, Graded, Refined, Retrieved, Rewritten, Searched
+from crag.gate import Gate
 from crag.generator.citations import check
-from crag.generator.not_covered import not_covered
 from crag.notices import say
 from crag.parts import Parts
 from crag.refinement import ledger, recompose, select
@@ -26,12 +29,11 @@ from crag.schema import (
     Decision,
     Document,
     DocumentGrade,
-    EvaluatorName,
+    Exchange,
     Fate,
     GradedDocument,
     GradedStrip,
     Knowledge,
-    Trace,
     WebSearched,
 )
 from crag.search.base import WebSearch, shortened
@@ -45,15 +47,19 @@ T = TypeVar("T")
 class Turn:
     """What one question has led to so far; each method is one step of the algorithm.
 
-    `files` are the paths that may be used; none: all.
+    `files` are the paths that may be used; none: all. `history` is the conversation so far, the oldest first.
     """
 
     parts: Parts
     question: str
     turn_id: str
     files: tuple[str, ...] = ()
-    created: str = field(default_factory=lambda: _now())
+    history: tuple[Exchange, ...] = ()
+    created: str = field(default_factory=lambda: now())
     catalog_version: int = 0
+    standalone: str | None = None
+    hypothetical: str | None = None
+    direct: bool = False
     search_query: str | None = None
     looked_at: tuple[str, ...] = ()
     found: dict[str, Document] = field(default_factory=dict)
@@ -64,6 +70,9 @@ class Turn:
     strips: tuple[GradedStrip, ...] = ()
     knowledge: Knowledge = field(default_factory=Knowledge)
     pieces: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    cut: str | None = None
+    written_by: str = ""
     checked: CitationCheck = field(default_factory=CitationCheck)
     timings: dict[str, float] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
@@ -73,6 +82,12 @@ class Turn:
     def __post_init__(self) -> None:
         self.language = language(self.question)
         self.notices += self.parts.notices
+        self.history = self.history[-self.parts.history_turns :] if self.parts.history_turns else ()
+
+    @property
+    def asked(self) -> str:
+        """The question that stands alone: by it everything is searched, graded and answered."""
+        return self.standalone or self.question
 
     @property
     def documents(self) -> tuple[GradedDocument, ...]:
@@ -94,11 +109,44 @@ class Turn:
         """Whether the web gave anything that could be graded: then it stands in the place of a second look."""
         return any(document.score is not None for document in self.web_documents)
 
+    def needs_no_evidence(self) -> bool:
+        """Whether the message can be answered without the flow, as far as its words alone tell."""
+        self.direct = self.parts.direct is not None and self.parts.direct.takes(self.question, self.history)
+        return self.direct
+
+    async def condense(self) -> Condensed | None:
+        """The follow-up as a question that stands alone; None where it is used as it was typed."""
+        if self.parts.condenser is None or not self.history:
+            return None
+        with self.timed("condense"):
+            try:
+                understood = await self.parts.condenser.condense(self.question, self.history)
+            except ModelError as error:
+                self.notice("not_condensed", error=error)
+                return None
+        self.direct = not understood.needs_evidence and self.parts.direct is not None
+        if self.direct or understood.question == self.question:
+            return None
+        self.standalone = understood.question
+        return Condensed(question=understood.question)
+
+    async def draft(self) -> Drafted | None:
+        """HyDE: an answer as it might stand in a document, to be searched for beside the question."""
+        if self.parts.drafter is None:
+            return None
+        with self.timed("draft"):
+            try:
+                self.hypothetical = await self.parts.drafter(self.asked)
+            except ModelError as error:
+                self.notice("not_drafted", error=error)
+                return None
+        return Drafted(text=self.hypothetical)
+
     async def look(self, index: Searchable, query: str, k: int) -> Retrieved:
         """R: documents for `query`; those of an earlier look stay."""
-        with self._timed("embed"):
-            vector = await in_pool(self.parts.embedder.embed_query, query)
-        with self._timed("retrieve"):
+        with self.timed("embed"):
+            vector = await in_pool(self._vector, query)
+        with self.timed("retrieve"):
             chosen = await in_pool(self._chosen, index)
             found = in_pool(retrieve, index, query, vector, k, self.parts.fusion_constant, chosen)
             documents = await _to_the_end(found)  # the index may not be let go of while it is read
@@ -107,6 +155,14 @@ class Turn:
             self.found.setdefault(document.id, document)
         return Retrieved(query=query, documents=documents)
 
+    def _vector(self, query: str) -> Vectors:
+        """The query's vector; in the first look, where an answer was drafted, the mean of both (HyDE), length 1."""
+        vector = self.parts.embedder.embed_query(query)
+        if self.hypothetical and query == self.asked:
+            vector = vector + self.parts.embedder.embed_passages([self.hypothetical])[0]
+            vector = vector / np.linalg.norm(vector)
+        return vector
+
     def _chosen(self, index: Searchable) -> frozenset[str] | None:
         """The contents of the files that may be used; None: all."""
         if not self.files:
@@ -114,12 +170,12 @@ class Turn:
         found = index.contents(self.files)
         missing = [path for path in self.files if path not in found]
         if missing and self.search_query is None:
-            self._notice("files_missing", files=", ".join(missing))
+            self.notice("files_missing", files=", ".join(missing))
         return frozenset(found.values())
 
     async def grade(self) -> Graded:
-        """E: grades what has no grade yet, always by the user's question, whatever was searched for."""
-        with self._timed("grade"):
+        """E: grades what has no grade yet, always by the question, whatever was searched for."""
+        with self.timed("grade"):
             await self._grade(self.found.values())
         return Graded(documents=self.documents + self.web_documents)
 
@@ -128,7 +184,7 @@ class Turn:
         looked_at = set(self.looked_at)
         graded = [document for document in self.documents if document.id in looked_at]
         second, web = bool(self.decisions), self.parts.open_web is not None
-        with self._timed("decide"):
+        with self.timed("decide"):
             decision = decide(graded, self.parts.thresholds, query, lang=self.language, second_look=second, web=web)
         if decision is None:
             self.error = say(self.language, "nothing_graded", n=len(graded), causes=_causes(graded))
@@ -136,128 +192,108 @@ class Turn:
         self.decisions.append(decision)
         return decision
 
-    def rewrite(self) -> Rewritten:
+    async def rewrite(self) -> Rewritten:
         """W for the second look."""
-        self.search_query = self.parts.rewriter(self.question)
+        self.search_query = await self._rewritten()
         return Rewritten(query=self.search_query)
 
-    def rewrite_for(self, web: WebSearch) -> Rewritten:
+    async def rewrite_for(self, web: WebSearch) -> Rewritten:
         """W for the web: from the question alone, never from what a document says."""
-        return Rewritten(query=shortened(self.parts.rewriter(self.question)), provider=web.name)
+        return Rewritten(query=shortened(await self._rewritten()), provider=web.name)
 
-    async def search(self, web: WebSearch, query: str) -> Searched:
-        """The web, asked for `query`. A failure is noted and told, and ends nothing."""
-        self.web = asked = WebSearched(provider=web.name, query=query, time=_now())  # noted before anything leaves
-        with self._timed("search"):
+    async def _rewritten(self) -> str:
+        with self.timed("rewrite"):
+            try:
+                return await self.parts.rewriter(self.asked)
+            except ModelError as error:
+                if self.parts.spare_rewriter is None:
+                    raise
+                self.notice("not_rewritten", error=error)
+                return await self.parts.spare_rewriter(self.asked)
+
+    def asks_first(self, web: WebSearch, query: str) -> Asking | None:
+        """What a person is asked before the query leaves; None: it may."""
+        return Asking(query=query, provider=web.name) if self.parts.web_gate == "ask" else None
+
+    async def allowed(self, gate: Gate | None) -> str | None:
+        """The query as a person lets it out; None, and told, where nobody does."""
+        if gate is None:
+            self.notice("web_nobody_asked")
+            return None
+        with self.timed("wait"):
+            query = await gate.wait()
+        if query is None:
+            self.notice("web_declined")
+        return shortened(query) if query else None
+
+    async def search(self, web: WebSearch, query: str, proposed: str | None = None) -> Searched:
+        """The web, asked for `query`. A failure is noted and told, and ends nothing.
+
+        `proposed` is what W had made of the question.
+        """
+        edited = proposed if proposed != query else None  # noted before anything leaves
+        self.web = asked = WebSearched(provider=web.name, query=query, time=now(), proposed=edited)
+        with self.timed("search"):
             try:
                 results = await web.search(query)
             except WebSearchError as error:
                 self.web = asked.model_copy(update={"error": str(error)})
-                self._notice("web_failed", error=error)
+                self.notice("web_failed", error=error)
             else:
                 self.web = asked.model_copy(update={"results": len(results)})
                 self.from_web = documents_of(results)
                 if not self.from_web:
-                    self._notice("web_empty")
+                    self.notice("web_empty")
         return Searched(**dict(self.web), documents=self.from_web)
 
     async def grade_web(self) -> Graded:
         """E on what the web gave, by the same rule as on the files."""
-        with self._timed("grade_web"):
+        with self.timed("grade_web"):
             await self._grade(self.from_web)
         if not self.web_answered:
-            self._notice("web_ungraded", causes=_causes(self.web_documents))
+            self.notice("web_ungraded", causes=_causes(self.web_documents))
         return Graded(documents=self.documents + self.web_documents)
 
     def refine(self, action: Action) -> Refined:
         """Decompose, filter, recompose: k, of the files and of the web side by side."""
-        with self._timed("refine"):
+        with self.timed("refine"):
             documents = self.documents + self.web_documents
             strips = ledger(documents, [self.grades[document.id] for document in documents])
             self.strips = select(documents, strips, self.parts.thresholds, action)
             self.knowledge = recompose(self.strips)
         for web, key in ((False, "fallback"), (True, "web_fallback")):
             if any(strip.fate is Fate.FALLBACK and (strip.url is not None) is web for strip in self.strips):
-                self._notice(key)
+                self.notice(key)
         if self.web_answered and self.knowledge.sources and not any(source.url for source in self.knowledge.sources):
-            self._notice("web_unused")
+            self.notice("web_unused")
         return Refined(strips=self.strips, knowledge=self.knowledge)
-
-    async def generate(self) -> AsyncGenerator[str]:
-        """G: the answer piece by piece; where k is empty, the sentence that says so."""
-        with self._timed("generate"):
-            if not self.knowledge.sources:
-                self.pieces.append(not_covered(self.question, self.documents, self._searched_in_vain()))
-                yield self.pieces[-1]
-                return
-            try:
-                async with aclosing(self.parts.generator.stream(self.question, self.knowledge)) as pieces:
-                    async for piece in pieces:
-                        self.pieces.append(piece)
-                        yield piece
-            except CragError as error:
-                self.error = str(error)
 
     def check(self) -> None:
         """Holds the answer's citations against the sources."""
-        with self._timed("check"):
+        with self.timed("check"):
             self.checked = check("".join(self.pieces), self.knowledge, self.strips)
 
-    def trace(self) -> Trace:
-        """Everything so far."""
-        last = self.decisions[-1] if self.decisions else None
-        evaluator = self.parts.evaluator
-        return Trace(
-            turn_id=self.turn_id,
-            created=self.created,
-            catalog_version=self.catalog_version,
-            question=self.question,
-            language=self.language,
-            files=self.files,
-            search_query=self.search_query,
-            k=self.parts.k,
-            thresholds=self.parts.thresholds,
-            evaluator=EvaluatorName(name=evaluator.name, version=evaluator.version),
-            generator=self.parts.generator.name,
-            action=self.action,
-            decision=last.sentence if last else "",
-            decisions=tuple(self.decisions),
-            documents=self.documents,
-            web_gate="auto" if self.parts.open_web else "off",
-            web=self.web,
-            web_documents=self.web_documents,
-            strips=self.strips,
-            knowledge=self.knowledge.text,
-            sources=self.knowledge.sources,
-            answer="".join(self.pieces),
-            covered=bool(self.knowledge.sources),
-            citations=self.checked.citations,
-            check=self.checked,
-            timings={stage: round(seconds, 6) for stage, seconds in self.timings.items()},
-            notices=tuple(self.notices),
-            stopped=self.stopped,
-            error=self.error,
-        )
-
-    def _searched_in_vain(self) -> str | None:
+    def searched_in_vain(self) -> str | None:
         """The query to which the web has answered, where nothing of the answer could be used."""
         answered = self.web is not None and self.web.results is not None and (self.web_answered or not self.from_web)
         return self.web.query if self.web and answered else None
 
     async def _grade(self, documents: Iterable[Document]) -> None:
         fresh = [document for document in documents if document.id not in self.grades]
-        given = await self.parts.evaluator.grade(self.question, fresh) if fresh else []
+        given = await self.parts.evaluator.grade(self.asked, fresh) if fresh else []
         self.grades.update({document.id: grade for document, grade in zip(fresh, given, strict=True)})
 
     def _graded(self, documents: Iterable[Document]) -> tuple[GradedDocument, ...]:
         limits, grades = self.parts.thresholds, self.grades
         return tuple(GradedDocument.of(d, grades[d.id].document, limits) for d in documents if d.id in grades)
 
-    def _notice(self, key: str, **values: object) -> None:
+    def notice(self, key: str, **values: object) -> None:
+        """Tells something beside the answer, in the language of the question."""
         self.notices.append(say(self.language, key, **values))
 
     @contextmanager
-    def _timed(self, stage: str) -> Iterator[None]:
+    def timed(self, stage: str) -> Iterator[None]:
+        """Adds to the seconds of a stage."""
         name = f"second_{stage}" if self.search_query and stage in ("embed", "retrieve", "grade", "decide") else stage
         start = time.perf_counter()
         try:
@@ -270,7 +306,8 @@ def _causes(documents: Sequence[GradedDocument]) -> str:
     return "; ".join(dict.fromkeys(document.cause or "" for document in documents))
 
 
-def _now() -> str:
+def now() -> str:
+    """UTC, ISO 8601, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

@@ -30,10 +30,19 @@ LAYERS = (
     ENTRIES,
     ("crag.evaluation",),
     ("crag.assembly",),
-    ("crag.pipeline", "crag.replay", "crag.turn", "crag.parts", "crag.notices"),
+    (
+        "crag.pipeline",
+        "crag.replay",
+        "crag.turn",
+        "crag.tracing",
+        "crag.writing",
+        "crag.gate",
+        "crag.parts",
+        "crag.notices",
+    ),
     STATIONS,
     ("crag.runtime", "crag.agent_model", "crag.history", "crag.calibrations", "crag.database"),
-    ("crag.events", "crag.schema", "crag.errors", "crag.text", "crag.idf"),
+    ("crag.events", "crag.pieces", "crag.schema", "crag.errors", "crag.text", "crag.idf"),
 )
 """From the top of the house to the bottom; a module imports its own layer and the layers below it."""
 

@@ -9,6 +9,7 @@ from pipeline_stage import QUESTION, Marked, parts, run, trace_of
 
 from crag.errors import CragError, EmptyIndexError, GenerationError
 from crag.events import Decided, Refined, Retrieved, Rewritten, Token
+from crag.pieces import Piece, Text
 from crag.pipeline import LONGEST_QUESTION, answer
 from crag.schema import Action, Document, DocumentGrade, Knowledge, Thresholds, Trace
 
@@ -105,11 +106,11 @@ async def test_stop_keeps_what_was_written() -> None:
     class Endless:
         name = "endless"
 
-        async def stream(self, question: str, knowledge: Knowledge) -> AsyncIterator[str]:
+        async def stream(self, question: str, knowledge: Knowledge) -> AsyncIterator[Piece]:
             for number in range(1000):
                 if number == 3:
                     stop.set()
-                yield f"{number} "
+                yield Text(f"{number} ")
 
     trace = trace_of(await run(parts({"anvil": 0.9}, generator=Endless()), stop=stop))
     assert trace.stopped
@@ -137,13 +138,13 @@ async def test_a_generator_that_fails_midway_leaves_its_words_and_the_reason() -
     class Failing:
         name = "failing"
 
-        async def stream(self, question: str, knowledge: Knowledge) -> AsyncIterator[str]:
-            yield "The anvil"
+        async def stream(self, question: str, knowledge: Knowledge) -> AsyncIterator[Piece]:
+            yield Text("The anvil")
             raise GenerationError("The connection was lost: ask again.")
 
     trace = trace_of(await run(parts({"anvil": 0.9}, generator=Failing())))
     assert trace.answer == "The anvil"
-    assert trace.error == "The connection was lost: ask again."
+    assert (trace.cut, trace.error) == ("The connection was lost: ask again.", None)
 
 
 async def test_the_index_is_let_go_before_the_answer_is_written_and_after_a_failure() -> None:

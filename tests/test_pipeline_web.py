@@ -13,7 +13,7 @@ from crag.errors import WebSearchError
 from crag.events import Graded, Rewritten, Searched, Token
 from crag.replay import replay
 from crag.schema import Action, Document, DocumentGrade, Fate, Grade, Thresholds, Trace
-from crag.search.base import WebResult
+from crag.search.base import TimeRange, WebResult
 
 
 class FakeWeb:
@@ -26,7 +26,7 @@ class FakeWeb:
         self.fails = fails
         self.asked: list[str] = []
 
-    async def search(self, query: str) -> list[WebResult]:
+    async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
         self.asked.append(query)
         if self.fails:
             raise WebSearchError(self.fails)
@@ -123,7 +123,7 @@ async def test_what_is_sent_is_made_of_the_question_alone_and_the_trace_says_to_
     web = FakeWeb(GOOD)
     rewritten: list[str] = []
 
-    def rewriter(question: str) -> str:
+    async def rewriter(question: str) -> str:
         rewritten.append(question)
         return "anvil  weight\n" + "word " * 200
 
@@ -241,7 +241,7 @@ async def test_stop_gives_a_slow_search_up_and_the_trace_says_what_was_sent() ->
     ended: list[str] = []
 
     class Slow(FakeWeb):
-        async def search(self, query: str) -> list[WebResult]:
+        async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
             stop.set()
             try:
                 await asyncio.sleep(30)

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from crag.errors import GenerationError
 from crag.idf import coverage, words_of
+from crag.pieces import Piece, Text
 from crag.refinement import merge, neighbours
 from crag.schema import GradedStrip, Knowledge
 from crag.text import language
@@ -29,15 +30,15 @@ class ExtractiveGenerator:
     def __init__(self, quotes: int = 3) -> None:
         self.quotes = quotes
 
-    async def stream(self, question: str, knowledge: Knowledge) -> AsyncGenerator[str]:
+    async def stream(self, question: str, knowledge: Knowledge) -> AsyncGenerator[Piece]:
         """The lead-in, then one paragraph per quote. Raises GenerationError where there is nothing to quote."""
         chosen = best_strips(_in_language(knowledge.strips, language(question)), self.quotes)
         if not chosen:
             raise GenerationError("There is no evidence to quote from: lower the strip threshold or ask otherwise.")
         number = {id_: source.n for source in knowledge.sources for id_ in source.strips}
-        yield _lead_in(chosen)[language(question)]
+        yield Text(_lead_in(chosen)[language(question)])
         for run in quotes_of(chosen):
-            yield f"\n\n“{merge(run)}” [{number[run[0].id]}]"
+            yield Text(f"\n\n“{merge(run)}” [{number[run[0].id]}]")
 
 
 def _lead_in(chosen: Sequence[GradedStrip]) -> dict[str, str]:

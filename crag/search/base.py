@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
+from crag.schema import Exchange
+
+TimeRange = Literal["day", "week", "month", "year"]
+"""How old a result may be."""
 LONGEST_QUERY: Final = 400
 """Characters; what the providers take."""
 
@@ -27,11 +32,31 @@ class WebSearch(Protocol):
 
     name: str
 
-    async def search(self, query: str) -> list[WebResult]:
+    async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
         """Results for `query` (at most 400 characters, longer ones are cut), best first; none is an answer too.
+
+        `time_range` is how old they may be; None: what the provider is set to.
 
         Raises WebSearchError with a sentence for the user. Cancelling it ends the request.
         """
+        ...
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What a message of a conversation asks for."""
+
+    question: str
+    """It as a question that stands alone, in its language."""
+    needs_evidence: bool = True
+    """False for a greeting, thanks, or a wish about the answer before."""
+
+
+class Condenser(Protocol):
+    """Makes a follow-up into a question that stands alone."""
+
+    async def condense(self, message: str, history: Sequence[Exchange]) -> Understood:
+        """`history` is the conversation so far, the oldest first, never empty. Raises `ModelError`."""
         ...
 
 

@@ -28,6 +28,11 @@ def keywords(question: str) -> str:
     return query if len(query) <= LONGEST else _shortened(query)
 
 
+async def by_idf(question: str) -> str:
+    """`keywords`, as the seam of rewriters asks for it."""
+    return keywords(question)
+
+
 def _weight(term: str) -> float:
     """The idf of the rarest part of a term; 0 for a stop word and for a lone Chinese character."""
     parts = [token for token in tokens(term) if token not in STOP_WORDS and not (is_cjk(token) and len(token) == 1)]

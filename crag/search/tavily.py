@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import SecretStr
 
 from crag.errors import ConfigurationError, WebSearchError
-from crag.search.base import WebResult, shortened
+from crag.search.base import TimeRange, WebResult, shortened
 
 if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
@@ -54,7 +54,7 @@ class Tavily:
         self.max_results = max_results
         self.timeout = timeout
 
-    async def search(self, query: str) -> list[WebResult]:
+    async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
         """See `WebSearch.search`."""
         try:
             async with asyncio.timeout(self.timeout), self._client() as client:  # bound to this loop, closed with it
@@ -63,6 +63,7 @@ class Tavily:
                     search_depth="basic",
                     max_results=self.max_results,
                     include_raw_content=False,
+                    time_range=time_range,
                     timeout=self.timeout,
                 )
         except Exception as error:  # the library lets through whatever its HTTP client and JSON reader raise

@@ -26,7 +26,7 @@ def checked(answer: str) -> CitationCheck:
 
 
 async def test_every_quote_of_the_quoting_generator_is_supported() -> None:
-    answer = "".join([piece async for piece in ExtractiveGenerator().stream("When?", recompose(STRIPS))])
+    answer = "".join([piece.text async for piece in ExtractiveGenerator().stream("When?", recompose(STRIPS))])
     result = checked(answer)
     assert [(c.n, c.file, c.page) for c in result.citations] == [(1, "moon.pdf", 1), (2, "moon.pdf", 2)]
     assert result.unknown == ()  # [12] belongs to the quoted text

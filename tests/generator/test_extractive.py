@@ -19,7 +19,7 @@ def kept(
 
 
 async def answer(question: str, *strips: GradedStrip, quotes: int = 3) -> str:
-    return "".join([piece async for piece in ExtractiveGenerator(quotes).stream(question, recompose(strips))])
+    return "".join([piece.text async for piece in ExtractiveGenerator(quotes).stream(question, recompose(strips))])
 
 
 async def test_quotes_the_best_strip_first_with_the_number_of_its_source() -> None:
