@@ -17,15 +17,15 @@ from pydantic import SecretStr
 from crag.embedding.base import Embedder
 from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
 from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState
-from crag.knowledge_base.builder import Builder, index_fingerprint
+from crag.knowledge_base.builder import Builder
 from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.choosing import near
+from crag.knowledge_base.fingerprint import index_fingerprint, parser_name
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
 from crag.knowledge_base.health import OcrMode
-from crag.knowledge_base.locks import build_lock, hold
+from crag.knowledge_base.locks import build_lock, held, hold
 from crag.knowledge_base.mineru import MinerU, MinerUVersion
 from crag.knowledge_base.pages import Pages
-from crag.knowledge_base.parser_name import parser_name
 from crag.knowledge_base.plan import tried_again
 from crag.knowledge_base.publishing import read_state
 from crag.knowledge_base.records import State, Target
@@ -141,6 +141,14 @@ class KnowledgeBase:
         """Whether names, sizes or times in the folder are others than at the last build; reads no file, so that it can
         be asked every few seconds. Raises KnowledgeBaseError where the folder cannot be listed."""
         return differs(scan(self._files_dir).entries, self._catalog.files())
+
+    def being_built(self) -> str | None:
+        """Who builds the index just now, in any process, as a sentence without its end; None where nobody does."""
+        return held(self._chroma_dir / "build.lock")
+
+    def version(self) -> int:
+        """Of what is published; 0: nothing yet."""
+        return self._catalog.state().version
 
     def options(self) -> dict[str, OcrMode]:
         """The paths that have an option of their own for how their pages are read."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import pebble
 from pydantic import SecretStr
@@ -40,6 +40,15 @@ from crag.knowledge_base.pdf_loader import (
 from crag.schema import Passage
 
 R = TypeVar("R")
+
+
+class Step(NamedTuple):
+    """How far the reading of a file has come: `done` of `total` pages. `stage`: reading, ocr or mineru."""
+
+    done: int
+    total: int
+    stage: str = "reading"
+
 
 _SLICE_SECONDS = 2.0
 """A task begins no further page after these: so its limit is that of one page."""
@@ -109,8 +118,8 @@ class Workers:
         cancel: threading.Event,
         ocr: OcrMode = "auto",
         password: SecretStr | None = None,
-    ) -> Generator[tuple[int, int], None, tuple[PdfHead, list[PageText], list[Passage]]]:
-        """Reads a whole PDF and cuts it into passages; yields (pages done, pages in all) now and then.
+    ) -> Generator[Step, None, tuple[PdfHead, list[PageText], list[Passage]]]:
+        """Reads a whole PDF and cuts it into passages; yields how far it is now and then.
 
         `ocr` tells which pages are read from their pictures: none ("off"), those without usable text, or all ("force").
         Pages that take too long or crash the reader are left out. Raises PdfError where the file is to blame,
@@ -119,21 +128,22 @@ class Workers:
         head = self._head(path, cancel, password)
         raw: list[RawPage] = []
         patience = Patience(head.pages, self._timeout)
-        yield 0, head.pages
+        yield Step(0, head.pages)
         while len(raw) < head.pages and not patience.over():
             stop = min(len(raw) + SLICE, head.pages)
             some = self._read_slice(path, len(raw), stop, cancel, password, patience)
             if self._mineru is None:
                 some = yield from self._read_pictures(path, some, head.pages, cancel, ocr, password)
-                yield len(raw) + len(some), head.pages
+                yield Step(len(raw) + len(some), head.pages)
             raw += some
         if why := patience.over():
             gone = f"Reading stopped after page {len(raw)} of {head.pages}: {why}."
             head = replace(head, notes=[*head.notes, gone])
         if self._mineru is not None:
+            yield Step(0, head.pages, "mineru")
             raw, head = self._laid_out(path, raw, head, self._mineru, cancel, ocr, password)
             raw = yield from self._read_pictures(path, raw, head.pages, cancel, ocr, password)
-            yield len(raw), head.pages
+            yield Step(len(raw), head.pages)
         pages, passages = self._digest(content, fingerprint, raw, head, cancel)
         return head, pages, passages
 
@@ -238,16 +248,16 @@ class Workers:
         cancel: threading.Event,
         mode: OcrMode,
         password: SecretStr | None,
-    ) -> Generator[tuple[int, int], None, list[RawPage]]:
+    ) -> Generator[Step, None, list[RawPage]]:
         """The pages, those that need it read by OCR, each as a task of its own: a page that fails stays as it was."""
         done = []
         for page in pages:
             if page.reading == Reading.LOST:
                 if mode != "off":
-                    yield page.number - 1, total
+                    yield Step(page.number - 1, total, "ocr")
                     page = self._drawn_at_least(path, page, cancel, password)
             elif need := need_of(page, mode):
-                yield page.number - 1, total
+                yield Step(page.number - 1, total, "ocr")
                 page = self._read_picture(path, page, need, cancel, password, TIME_FACTOR)
             elif mode == "off" and need_of(page, "auto") in (Need.WHOLE, Need.FILL):
                 page = replace(page, reading=Reading.OFF)

@@ -68,6 +68,7 @@ def look(process: Process) -> Overview:
         if building:
             return Overview(rows=tuple(base.rows()), building=True)
         found = Overview(tuple(base.rows()), tuple(base.changes()), tuple(base.ignored()), base.staged())
+        process.forget_overtaken_build(base.version())
         if not found.to_do or (process.refused_at is not None and process.refused_at != found.rows):
             process.forget_failed_build()
         return found
@@ -83,7 +84,7 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
     if overview.error:
         st.error(safe.in_markdown(overview.error), icon=":material/error:")
     if not overview.empty:
-        st.caption(t("kb_size", n=len(overview.indexed), passages=overview.passages))
+        st.caption(f"{t('kb_files', n=len(overview.indexed))} · {t('kb_passages', n=overview.passages)}")
     uploading.draw(process.settings, t)
     job = process.runtime.latest("build")
     if job is not None and overview.building:  # as it was when the rest was read: the follower ends in a rerun

@@ -99,7 +99,7 @@ def _files(process: Process, overview: Overview, t: Texts) -> None:
 
 
 def _totals(overview: Overview, t: Texts) -> str:
-    parts = [t("kb_size", n=len(overview.indexed), passages=overview.passages)]
+    parts = [t("kb_files", n=len(overview.indexed)), t("kb_passages", n=overview.passages)]
     parts.append(t("n_pages", n=sum(row.pages for row in overview.indexed)))
     if read := sum(row.ocr_pages for row in overview.indexed):
         parts.append(t("n_ocr", n=read))

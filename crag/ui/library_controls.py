@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 DOOMED: Final = "library-doomed"
 """Where the path of the file stands that shall perhaps be deleted."""
+REFUSED: Final = "library-read-again-refused"
+"""Where the path of the file stands that was not read again, because a build was running."""
 MODES: Final[tuple[OcrMode, ...]] = ("auto", "off", "force")
 
 
@@ -26,6 +28,10 @@ def draw(
     process: Process, base: KnowledgeBase, row: FileRow, building: bool, gone: Callable[[], None], t: Texts
 ) -> None:
     """The row of controls under the file's numbers; `gone` is called when the file is deleted."""
+    if st.session_state.get(REFUSED) == row.path:
+        st.warning(t("read_again_later"), icon=":material/hourglass_top:")
+        if not building:
+            st.session_state[REFUSED] = None
     if building:
         st.caption(f":material/progress_activity: {t('being_built')}")
     elif (failed := process.failed_again(row.path)) is not None:
@@ -72,7 +78,7 @@ def _read_again(process: Process, base: KnowledgeBase, row: FileRow, building: b
 
 
 def _again(process: Process, path: str, ocr: OcrMode | None) -> None:
-    process.read_again(path, ocr)
+    st.session_state[REFUSED] = None if process.read_again(path, ocr) else path
 
 
 def _consider(path: str | None) -> None:
@@ -124,5 +130,5 @@ def draw_password(process: Process, base: KnowledgeBase, path: str, read: bool, 
         st.error(safe.in_markdown(str(error)), icon=":material/error:")
         return
     if read:
-        process.read_again(path)
+        _again(process, path, None)
     st.rerun()

@@ -87,7 +87,7 @@ def _passage(passage: Passage, number: int, t: Texts) -> str:
     strips = "".join(
         sheet.item(
             [strip.id[:12]],
-            f"<span lang='{language(strip.text)}'>{safe.in_html(strip.text)}</span>",
+            f"<span lang='{language(strip.text)}'>{safe.of_document(strip.text)}</span>",
             "crag-strip-item crag-item-cut"
             + ("" if any(span.page == number for span in strip.spans) else " crag-elsewhere"),
         )

@@ -183,7 +183,7 @@ def _items(trace: Trace, strips: Sequence[GradedStrip], t: Texts) -> str:
     return "".join(
         sheet.item(
             [strip.id[:12]],
-            f"<small>{safe.in_html(_said(trace, strip, t))}</small>{safe.in_html(strip.text)}",
+            f"<small>{safe.in_html(_said(trace, strip, t))}</small>{safe.of_document(strip.text)}",
             f"crag-strip-item crag-item-{look_of(trace, strip)}",
         )
         for strip in strips

@@ -1,13 +1,21 @@
-"""Which parser reads the files, by name and version, as the index fingerprint has it."""
+"""The index fingerprint: what an index is made with. Another one means that everything is read again."""
 
 from __future__ import annotations
 
 import re
 
+from crag.embedding.base import Embedder
+from crag.knowledge_base.chunker import CHUNKER_VERSION
 from crag.knowledge_base.mineru import ADAPTER_VERSION, MinerUVersion
+from crag.knowledge_base.ocr import OCR_VERSION
 from crag.knowledge_base.pdf_loader import PARSER_VERSION
 
 _MINERU = re.compile(r"\+mineru-([^|/]+)/")
+
+
+def index_fingerprint(embedder: Embedder, parser: str = PARSER_VERSION) -> str:
+    """What the index was made with: vectors, pages and passages of different fingerprints do not mix."""
+    return f"{embedder.fingerprint}|{parser}|{OCR_VERSION}|{CHUNKER_VERSION}"
 
 
 def parser_name(version: MinerUVersion | None, published: str) -> str:
