@@ -254,6 +254,10 @@ class FakeBase:
     again: list[tuple[str, str | None]] = field(default_factory=list)
     passwords: dict[str, str] = field(default_factory=dict)
     changed: bool = False
+    published: int = 1
+
+    def version(self) -> int:
+        return self.published
 
     def rows(self) -> list[FileRow]:
         return self.row_list
