@@ -15,6 +15,7 @@ from crag.ui import safe, uploading
 from crag.ui.progress import BuildView, build_view
 from crag.ui.state import Process
 from crag.ui.texts import Texts
+from crag.ui.texts.files import translated
 
 log = logging.getLogger(__name__)
 
@@ -277,12 +278,13 @@ def _lines(rows: list[FileRow], t: Texts) -> None:
         numbers = "" if row.error else t("file_numbers", pages=row.pages, n=row.passages)
         if row.ocr_pages and not row.error:
             numbers += f" · {t('n_ocr', n=row.ocr_pages)}"
-        notes = [note for note in (numbers, row.error or "", *row.warnings) if note]
-        said = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
+        told = (translated(note, t.language) for note in (row.error or "", *row.warnings))
+        notes = [note for note in (numbers, *told) if note]
+        below = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
         label = safe.in_html(t(f"file_{kind}"))
         lines.append(
             f"<li class='crag-{kind}'><span class='crag-state' role='img' aria-label='{label}' title='{label}'></span>"
-            f"<div><div class='crag-file'>{safe.in_html(row.path)}</div>{said}</div></li>"
+            f"<div><div class='crag-file'>{safe.in_html(row.path)}</div>{below}</div></li>"
         )
     if lines:
         st.html(f"<ul class='crag-files'>{''.join(lines)}</ul>")
