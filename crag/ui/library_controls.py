@@ -105,22 +105,30 @@ def _confirm(base: KnowledgeBase, path: str, gone: Callable[[], None], t: Texts)
     st.rerun()
 
 
-def draw_password(process: Process, base: KnowledgeBase, path: str, read: bool, building: bool, t: Texts) -> None:
-    """The field for the password of a protected file; `read`: the file is then read again, else its pages are drawn."""
-    form = st.form("password-form", clear_on_submit=True, border=False)
-    row = form.container(horizontal=True, vertical_alignment="bottom", gap="small", key="password-row")
+def draw_password(
+    process: Process, base: KnowledgeBase, path: str, read: bool, building: bool, t: Texts, place: str = ""
+) -> None:
+    """The field for the password of a protected file; `read`: the file is then read again, else its pages are drawn.
+
+    `place` tells fields of one page apart.
+    """
+    form = st.form(f"password-form{place}", clear_on_submit=True, border=False)
+    row = form.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"password-row{place}")
     with row:
         given = st.text_input(
             t("password"),
             type="password",
-            key=f"password-{path}",
+            key=f"password-{path}{place}",
             icon=":material/key:",
             help=t("password_help"),
             disabled=building,
             width=320,
         )
         submitted = st.form_submit_button(
-            t("password_read" if read else "password_show"), key="password-give", disabled=building, type="primary"
+            t("password_read" if read else "password_show"),
+            key=f"password-give{place}",
+            disabled=building,
+            type="primary",
         )
     if not (submitted and given):
         return
