@@ -18,7 +18,7 @@ from crag.agent_model.base import Ledger, ModelSpec
 from crag.agent_model.registry import Models
 from crag.agent_model.specs import grading_spec, writing_spec
 from crag.calibrations import Calibration
-from crag.embedding.base import Embedder
+from crag.embedding.base import Embedder, Sending
 from crag.embedding.choosing import make_embedder
 from crag.embedding.loading import load_cross, load_embedder
 from crag.errors import CragError, HistoryError
@@ -42,14 +42,17 @@ from crag.schema import Exchange, Thresholds
 from crag.search.base import WebSearch
 from crag.search.condenser import LlmCondenser
 from crag.search.drafter import LlmDrafter
+from crag.search.kept import Limits
 from crag.search.llm_rewriter import LlmRewriter
+from crag.search.opening import open_search
 from crag.search.rewriter import by_idf
-from crag.search.tavily import Tavily
 
 log = logging.getLogger(__name__)
 
 GRADES: Final = "grades.db"
 """Name of the file, in the cache folder, of what a judge has said before."""
+WEB: Final = "web.db"
+"""Name of the file, there too, of what searches have found, and how many were made."""
 Progress = Callable[[str, float], None]
 """A sentence about what is being prepared, and its share done in [0, 1]."""
 
@@ -158,7 +161,12 @@ class House:
         )
 
     def warm_up(self) -> None:
-        """Opens what the first question would otherwise wait for; an index that cannot be asked is left alone."""
+        """Opens what the first question would otherwise wait for; an index that cannot be asked is left alone.
+
+        Nothing is sent for it where another machine makes the vectors.
+        """
+        if isinstance(self.embedder, Sending):
+            return
         try:
             with self.knowledge_base.snapshot() as index:
                 index.dense(self.embedder.embed_query(""), 1)
@@ -237,9 +245,25 @@ def embedder_of(settings: Settings, embedded: Embedder) -> Embedder:
 
 def web_search(settings: Settings) -> WebSearch | None:
     """Who searches the web with `settings`, None for nobody; a key in the environment alone chooses nobody."""
-    if settings.web_provider == "tavily":
-        return Tavily(settings.tavily_api_key.get_secret_value(), settings.tavily_url, settings.web_results)
-    return None
+    name = settings.web_provider
+    if name == "none":
+        return None
+    return open_search(
+        name,
+        key=getattr(settings, f"{name}_api_key", SecretStr("")),
+        url=settings.web_url or (settings.tavily_url if name == "tavily" else ""),
+        most=settings.web_results,
+        engine=settings.google_cse_id,
+        file=settings.cache_dir / WEB,
+        prefer=settings.web_prefer_domains,
+        allow=settings.web_allow_domains,
+        deny=settings.web_deny_domains,
+        limits=Limits(settings.web_cache_hours, settings.web_daily_searches, settings.web_price),
+        fetch=settings.web_pages == "on",
+        depth=settings.web_depth,
+        topic=settings.web_topic,
+        usual_range=None if settings.web_time_range == "any" else settings.web_time_range,
+    )
 
 
 def in_force(settings: Settings, calibration: Calibration | None) -> InForce:

@@ -162,7 +162,7 @@ async def _embedded(house: House) -> str:
 
 async def _searched(settings: Settings) -> str:
     web = web_search(settings)
-    results = await web.search(TRIED_WITH) if web else []
+    results = (await web.search(TRIED_WITH)).results if web else ()
     return f" with {len(results)} result{'' if len(results) == 1 else 's'}"
 
 

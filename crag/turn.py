@@ -239,17 +239,18 @@ class Turn:
         self.web = asked
         with self.timed("search"):
             try:
-                results = await web.search(query, age)
-                if age and not documents_of(results):
+                answered = await web.search(query, age)
+                if age and not documents_of(answered.results):
                     self.web = asked = asked.model_copy(update={"time_range": None})
                     self.notice("web_any_age")
-                    results = await web.search(query)
+                    answered = await web.search(query)
             except WebSearchError as error:
                 self.web = asked.model_copy(update={"error": str(error)})
                 self.notice("web_failed", error=error)
             else:
-                self.web = asked.model_copy(update={"results": len(results)})
-                self.from_web = documents_of(results)
+                came = {"results": len(answered.results), "cached": answered.cached, "cost": answered.cost}
+                self.web = asked.model_copy(update=came)
+                self.from_web = documents_of(answered.results)
                 if not self.from_web:
                     self.notice("web_empty")
         return Searched(**dict(self.web), documents=self.from_web)

@@ -22,7 +22,7 @@ from crag.parts import Parts
 from crag.pieces import Cut, Text, Thought
 from crag.pipeline import answer
 from crag.schema import Action, Exchange, Fate, Support, Trace
-from crag.search.base import TimeRange, WebResult
+from crag.search.base import Answered, TimeRange, WebResult
 from crag.search.condenser import LlmCondenser
 from crag.search.drafter import LlmDrafter
 from crag.search.llm_rewriter import LlmRewriter
@@ -188,10 +188,10 @@ class Web:
         self.found = {True: new, False: old}
         self.asked: list[tuple[str, TimeRange | None]] = []
 
-    async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
+    async def search(self, query: str, time_range: TimeRange | None = None) -> Answered:
         self.asked.append((query, time_range))
         text = self.found[time_range is not None]
-        return [WebResult("https://example.org/1", "Anvils", text)] if text else []
+        return Answered((WebResult("https://example.org/1", "Anvils", text),) if text else ())
 
 
 async def test_the_models_query_goes_to_the_web_with_a_time_range_where_news_are_asked_for() -> None:

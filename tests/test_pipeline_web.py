@@ -13,7 +13,7 @@ from crag.errors import WebSearchError
 from crag.events import Graded, Rewritten, Searched, Token
 from crag.replay import replay
 from crag.schema import Action, Document, DocumentGrade, Fate, Grade, Thresholds, Trace
-from crag.search.base import TimeRange, WebResult
+from crag.search.base import Answered, TimeRange, WebResult
 
 
 class FakeWeb:
@@ -26,11 +26,11 @@ class FakeWeb:
         self.fails = fails
         self.asked: list[str] = []
 
-    async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
+    async def search(self, query: str, time_range: TimeRange | None = None) -> Answered:
         self.asked.append(query)
         if self.fails:
             raise WebSearchError(self.fails)
-        return self.results
+        return Answered(tuple(self.results))
 
 
 class ByText(Marked):
@@ -241,13 +241,13 @@ async def test_stop_gives_a_slow_search_up_and_the_trace_says_what_was_sent() ->
     ended: list[str] = []
 
     class Slow(FakeWeb):
-        async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
+        async def search(self, query: str, time_range: TimeRange | None = None) -> Answered:
             stop.set()
             try:
                 await asyncio.sleep(30)
             finally:
                 ended.append(query)
-            return []
+            return Answered(())
 
     made = web_parts({"anvil": 0.2}, Slow())
     async with asyncio.timeout(5):

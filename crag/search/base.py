@@ -27,12 +27,23 @@ class WebResult:
     """The provider's own score; it orders, and is no grade."""
 
 
+@dataclass(frozen=True)
+class Answered:
+    """What a search came to."""
+
+    results: tuple[WebResult, ...]
+    cached: bool = False
+    """Whether they were kept from an earlier search: then nothing was sent."""
+    cost: float | None = None
+    """Of this search; None: unknown."""
+
+
 class WebSearch(Protocol):
     """A provider of web search."""
 
     name: str
 
-    async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
+    async def search(self, query: str, time_range: TimeRange | None = None) -> Answered:
         """Results for `query` (at most 400 characters, longer ones are cut), best first; none is an answer too.
 
         `time_range` is how old they may be; None: what the provider is set to.

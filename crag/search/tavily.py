@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import SecretStr
 
 from crag.errors import ConfigurationError, WebSearchError
-from crag.search.base import TimeRange, WebResult, shortened
+from crag.search.base import Answered, TimeRange, WebResult, shortened
 
 if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
@@ -33,6 +34,17 @@ MOST_SCORE: Final = 1e6
 UNKNOWN_FORM: Final = "Tavily's answer is not in the form that is known: check CRAG_TAVILY_URL."
 
 
+@dataclass(frozen=True)
+class TavilyOptions:
+    """What Tavily alone can be told."""
+
+    depth: Literal["basic", "advanced"] = "basic"
+    topic: Literal["general", "news", "finance"] = "general"
+    allow: tuple[str, ...] = ()
+    """Domains to stay within; none: all."""
+    deny: tuple[str, ...] = ()
+
+
 class Tavily:
     """Asks Tavily for at most `max_results` results (1 to 20). Nothing is sent before `search`.
 
@@ -42,7 +54,14 @@ class Tavily:
 
     name = "tavily"
 
-    def __init__(self, key: str, base_url: str | None, max_results: int = 5, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self,
+        key: str,
+        base_url: str | None,
+        max_results: int = 5,
+        timeout: float = TIMEOUT,
+        options: TavilyOptions | None = None,
+    ) -> None:
         if not key.strip():
             raise ConfigurationError(
                 "Searching with Tavily needs a key: set TAVILY_API_KEY, or CRAG_WEB_PROVIDER=none."
@@ -53,14 +72,18 @@ class Tavily:
         self._base_url = base_url
         self.max_results = max_results
         self.timeout = timeout
+        self.options = options or TavilyOptions()
 
-    async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
+    async def search(self, query: str, time_range: TimeRange | None = None) -> Answered:
         """See `WebSearch.search`."""
         try:
             async with asyncio.timeout(self.timeout), self._client() as client:  # bound to this loop, closed with it
                 answer = await client.search(
                     shortened(query),
-                    search_depth="basic",
+                    search_depth=self.options.depth,
+                    topic=self.options.topic,
+                    include_domains=list(self.options.allow) or None,
+                    exclude_domains=list(self.options.deny) or None,
                     max_results=self.max_results,
                     include_raw_content=False,
                     time_range=time_range,
@@ -68,7 +91,7 @@ class Tavily:
                 )
         except Exception as error:  # the library lets through whatever its HTTP client and JSON reader raise
             raise WebSearchError(self._sentence(error)) from None  # its text may hold the key
-        return _results(answer, self._key.get_secret_value())[: self.max_results]
+        return Answered(tuple(_results(answer, self._key.get_secret_value())[: self.max_results]))
 
     def _client(self) -> AsyncTavilyClient:
         from tavily import AsyncTavilyClient  # takes 0.2 s to import: only where it is used

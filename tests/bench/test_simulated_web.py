@@ -66,7 +66,7 @@ async def test_a_wrong_key_and_a_query_too_long_are_refused_as_documented(web: S
 
 async def test_the_products_adapter_gets_its_results(web: SimulatedWeb) -> None:
     found = await Tavily(KEY, web.url, max_results=2).search("pump water")
-    assert [(result.url, result.title) for result in found] == [
+    assert [(result.url, result.title) for result in found.results] == [
         ("https://web.example/c", "Pumps"),
         ("https://web.example/b", "Steam engine"),
     ]

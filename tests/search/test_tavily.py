@@ -18,7 +18,7 @@ async def test_the_query_is_sent_with_the_key_and_results_come_back_typed(tavily
     tavily.finds(
         a_result("An anvil weighs 50 kilograms.", published_date="2024-05-01"), a_result("Another.", score=None)
     )
-    results = await Tavily(KEY, tavily.url, max_results=7).search("anvil weight")
+    results = (await Tavily(KEY, tavily.url, max_results=7).search("anvil weight")).results
     assert tavily.requests == [
         {
             "path": "/search",
@@ -51,18 +51,18 @@ async def test_a_query_goes_out_on_one_line_of_at_most_400_characters(tavily: Ta
 
 async def test_more_results_than_were_asked_for_are_left_out(tavily: TavilyServer) -> None:
     tavily.finds(*(a_result(f"Text {i}.") for i in range(9)))
-    assert len(await Tavily(KEY, tavily.url, max_results=2).search("q")) == 2
+    assert len((await Tavily(KEY, tavily.url, max_results=2).search("q")).results) == 2
 
 
 async def test_nothing_found_is_an_answer(tavily: TavilyServer) -> None:
-    assert await Tavily(KEY, tavily.url).search("q") == []
+    assert (await Tavily(KEY, tavily.url).search("q")).results == ()
 
 
 async def test_results_of_another_shape_are_passed_over_and_foreign_fields_do_no_harm(tavily: TavilyServer) -> None:
     odd = {"url": 3, "title": None, "content": ["x"], "score": "high", "published_date": {}}
     tavily.finds(odd, a_result("Good.", score=float("nan")), a_result("Big.", score=10**400))
     tavily.body = tavily.body.replace(b'"results": [', b'"results": ["text", 7, null, ')
-    results = await Tavily(KEY, tavily.url, max_results=20).search("q")
+    results = (await Tavily(KEY, tavily.url, max_results=20).search("q")).results
     assert [(r.url, r.text, r.score) for r in results] == [
         ("", "", None),
         ("https://example.org/page", "Good.", None),
@@ -141,12 +141,12 @@ async def test_the_key_is_in_no_log_and_in_no_representation(
 def test_one_adapter_serves_loops_one_after_the_other(tavily: TavilyServer) -> None:
     tavily.finds(a_result("Text."))
     searching = Tavily(KEY, tavily.url)
-    assert [len(asyncio.run(searching.search("q"))) for _ in range(2)] == [1, 1]
+    assert [len(asyncio.run(searching.search("q")).results) for _ in range(2)] == [1, 1]
 
 
 async def test_a_key_that_a_page_echoes_is_not_passed_on(tavily: TavilyServer) -> None:
     tavily.finds(a_result(f"Your key is {KEY}, thank you."))
-    (result,) = await Tavily(KEY, tavily.url).search("q")
+    (result,) = (await Tavily(KEY, tavily.url).search("q")).results
     assert result.text == "Your key is …, thank you."
 
 
