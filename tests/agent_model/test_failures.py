@@ -31,6 +31,18 @@ FAILURES = {
     "ollama model": ("ollama", Reply(status=404, error=error_body("not found")), "missing", "run `ollama pull m`"),
     "402": ("deepseek", Reply(status=402, error=error_body("Insufficient Balance")), "quota", "quota or credit"),
     "429 quota": ("openai", Reply(status=429, error=error_body("x", "insufficient_quota")), "quota", "quota or credit"),
+    "dashscope 429": (
+        "dashscope",
+        Reply(status=429, error=error_body("Allocated quota exceeded", "insufficient_quota")),
+        "busy",
+        "try again in a minute",
+    ),
+    "free tier": (
+        "dashscope",
+        Reply(status=403, error=error_body("exhausted", "AllocationQuota.FreeTierOnly")),
+        "quota",
+        "quota or credit",
+    ),
     "dashscope debt": ("dashscope", Reply(status=400, error=error_body("x", "Arrearage")), "quota", "quota or credit"),
     "429": ("openai", Reply(status=429, error=error_body("slow down")), "busy", "try again in a minute"),
     "429 long": ("openai", Reply(status=429, headers={"retry-after": "90"}), "busy", "try again in 90 seconds"),
