@@ -62,7 +62,7 @@ def _explained(error: BaseException, spec: ModelSpec) -> tuple[str, str]:
         case _ if is_too_long(error):
             return "too long", (
                 f"The prompt is longer than the window of the model {spec.model}: lower CRAG_TOP_STRIPS or CRAG_K, or "
-                "give the model a larger window."
+                f"{'raise CRAG_LLM_CONTEXT' if spec.provider == 'llamacpp' else 'give the model a larger window'}."
             )
         case _ if _no_money(error, spec):
             return "quota", f"{server} says that its quota or credit is used up: top it up, or choose another model."
