@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from crag.agent_model.base import ModelSpec
-from crag.agent_model.profiles import address
+from crag.agent_model.profiles import DASHSCOPE, address
 from crag.errors import ModelError
 
 LONGEST_WAIT: Final = 20.0
@@ -152,7 +152,7 @@ def missing(spec: ModelSpec, known: tuple[str, ...] = ()) -> str:
 
 def _key_refused(spec: ModelSpec, server: str) -> str:
     mend = f"set {_KEYS[spec.provider]} to a valid one" if spec.provider in _KEYS else "check its key"
-    if spec.provider == "dashscope" and not spec.url.startswith("http://"):
+    if spec.provider == "dashscope" and spec.url in ("", *DASHSCOPE.values()):
         mend += ", and CRAG_DASHSCOPE_REGION to the region that it is for"
     return f"{server} refused the key: {mend}."
 

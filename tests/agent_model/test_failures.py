@@ -10,7 +10,7 @@ from model_server import KEY, ModelServer, Reply, serving
 from pydantic import SecretStr
 
 from crag.agent_model import failures
-from crag.agent_model.base import Ledger
+from crag.agent_model.base import Ledger, ModelSpec
 
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["object", "stream"])
 
@@ -80,6 +80,14 @@ async def test_each_failure_has_its_sentence_and_its_entry(server: ModelServer, 
     assert len(ledger.calls) == len(server.chats)
     assert ledger.calls[-1].error == str(error)
     assert (ledger.calls[-1].tokens_in, ledger.calls[-1].cost) == (None, None)
+
+
+def test_a_refused_key_may_be_one_for_the_other_region_of_dashscope() -> None:
+    from pydantic_ai.exceptions import ModelAuthenticationError
+
+    error = ModelAuthenticationError("m", "no")
+    assert "CRAG_DASHSCOPE_REGION" in str(failures.explained(error, ModelSpec("dashscope", "m")))
+    assert "REGION" not in str(failures.explained(error, ModelSpec("dashscope", "m", "https://gate.example/v1")))
 
 
 @BOTH
