@@ -47,8 +47,9 @@ browser: .venv/requirements-dev.stamp
 	@sh scripts/setup.sh requirements.txt
 	@touch $@
 
-.venv/requirements-dev.stamp: requirements-dev.txt requirements.txt
+.venv/requirements-dev.stamp: requirements-dev.txt requirements-testmodel.txt requirements.txt
 	@sh scripts/setup.sh requirements-dev.txt
+	@sh scripts/setup.sh requirements-testmodel.txt --no-deps
 	@touch $@ .venv/requirements.stamp
 
 # The optional evaluator, so that its tests are not skipped.

@@ -1,9 +1,11 @@
 #!/bin/sh
 # Makes .venv with a Python >= 3.11 and installs one requirements file into it: scripts/setup.sh requirements.txt
+# Further arguments go to the installer (--no-deps).
 # BASE_PYTHON names the Python to use. uv installs where it is present, pip where it is not or where uv fails.
 set -eu
 cd "$(dirname "$0")/.."
 requirements=$1
+shift
 venv_python=.venv/bin/python
 
 fail() {
@@ -38,10 +40,10 @@ python3.12, python3.11, python}: install it from python.org or your package mana
 fi
 
 echo "Installing $requirements into .venv (only when it has changed) ..."
-if command -v uv >/dev/null 2>&1 && uv pip install --quiet --python "$venv_python" -r "$requirements"; then
+if command -v uv >/dev/null 2>&1 && uv pip install --quiet --python "$venv_python" -r "$requirements" "$@"; then
     exit 0
 fi
 "$venv_python" -m pip --version >/dev/null 2>&1 || "$venv_python" -m ensurepip >/dev/null 2>&1 ||
     fail "There is no pip in .venv: remove the folder .venv, install python3-venv, and run make again."
-"$venv_python" -m pip install --quiet --disable-pip-version-check -r "$requirements" ||
+"$venv_python" -m pip install --quiet --disable-pip-version-check -r "$requirements" "$@" ||
     fail "The packages of $requirements could not be installed: read pip's message above; usually there is no network."

@@ -29,11 +29,13 @@ class Reply:
 
     text: str = "Paris is the capital."
     thinking: str = ""
+    thinking_field: str = "reasoning_content"
+    """Ollama and newer versions of vLLM call it `reasoning`."""
     pieces: tuple[str, ...] = ()
     """Of a streamed text; empty: its words."""
     status: int = 200
     error: object = None
-    """The JSON body where the status is an error."""
+    """The JSON body where the status is an error; what `error_after` sends."""
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | None = None
     """Sent as HTML in place of what a model says."""
@@ -45,6 +47,10 @@ class Reply:
     """Seconds before each piece of a stream."""
     stall_after: int | None = None
     """Pieces after which nothing comes any more."""
+    alive: bool = False
+    """Whether a stream that stalls goes on sending signs of life that say nothing."""
+    error_after: int | None = None
+    """Pieces of a stream after which it holds an error, as servers send it that have begun with status 200."""
     cut_after: int | None = None
     """Pieces after which the connection breaks; 0: after the headers."""
 
@@ -239,12 +245,17 @@ class _Call:
     async def _stream(self, reply: Reply, gone: asyncio.Future[None]) -> bool:
         await self._start(200, "text/event-stream")
         deltas = [{"role": "assistant", "content": ""}]
-        deltas += [{"reasoning_content": word} for word in re.findall(r"\S+\s*", reply.thinking)]
+        deltas += [{reply.thinking_field: word} for word in re.findall(r"\S+\s*", reply.thinking)]
         deltas += [{"content": piece} for piece in reply.pieces or re.findall(r"\S+\s*", reply.text)]
         for number, delta in enumerate(deltas):
             if reply.cut_after == number:
                 raise ConnectionError("the reply asks for it")
-            if await _left_within(gone, FOREVER if reply.stall_after == number else reply.pace):
+            if reply.error_after == number:
+                await self._event({"error": reply.error})
+                return True
+            if reply.stall_after == number:
+                return await self._stall(reply, gone)
+            if await _left_within(gone, reply.pace):
                 return False
             await self._event(_chunk(self.asked.body, choices=[{"index": 0, "delta": delta, "finish_reason": None}]))
         if reply.cut_after is not None:
@@ -257,6 +268,15 @@ class _Call:
         if reply.finish:
             await self.send({"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": True})
         await self.send({"type": "http.response.body", "body": b""})
+        return True
+
+    async def _stall(self, reply: Reply, gone: asyncio.Future[None]) -> bool:
+        end = time.monotonic() + FOREVER
+        while time.monotonic() < end:
+            if await _left_within(gone, 0.05 if reply.alive else FOREVER):
+                return False
+            if reply.alive:
+                await self._event(_chunk(self.asked.body, choices=[{"index": 0, "delta": {"content": ""}}]))
         return True
 
     async def _event(self, chunk: object) -> None:

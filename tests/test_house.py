@@ -49,7 +49,10 @@ LAYERS = (
 UNSEEN = {"onnx", "lxml-html-clean"}
 """Needed by onnxruntime.quantization, and by trafilatura's jusText."""
 BY_NAME = ("importlib.import_module", "importlib.util.find_spec")
-HEAVY = ("pymupdf", "chromadb", "onnxruntime", "streamlit", "sqlalchemy", "torch", "transformers")
+HEAVY = (
+    *("pymupdf", "chromadb", "onnxruntime", "streamlit", "sqlalchemy", "torch", "transformers"),
+    *("pydantic_ai", "openai", "httpx2", "xllamacpp"),
+)
 
 
 def sources() -> list[Path]:
@@ -156,8 +159,9 @@ def test_the_import_rule_sees_what_it_should(tmp_path: Path, monkeypatch: pytest
     assert len(broken_rules(tmp_path / "crag/evaluator/lightweight.py")) == 1
 
 
-def test_importing_the_pipeline_loads_no_heavy_library() -> None:
-    code = f"import sys, crag.pipeline; print(*(name for name in {HEAVY!r} if name in sys.modules))"
+def test_importing_the_pipeline_and_the_models_loads_no_heavy_library() -> None:
+    loaded = f"(name for name in {HEAVY!r} if name in sys.modules)"
+    code = f"import sys, crag.pipeline, crag.agent_model.registry; print(*{loaded})"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
@@ -193,7 +197,7 @@ def test_what_is_imported_is_pinned_and_what_is_pinned_is_imported() -> None:
     assert requirements - imported_distributions() - UNSEEN == set(), "pinned, but imported nowhere"
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-testmodel.txt"])
 def test_the_tests_run_with_the_pinned_versions(name: str) -> None:
     wanted = {dist: version for dist, version in pinned(name).items() if not _absent_on_windows(dist)}
     assert {dist: importlib.metadata.version(dist) for dist in wanted} == wanted

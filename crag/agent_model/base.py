@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, SecretStr
@@ -39,6 +40,12 @@ class ModelSpec:
     price_in: float = 0.0
     """Cost of a million tokens read; 0 in both prices: unknown."""
     price_out: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """`provider:model`; holds no secret. A GGUF file goes by its own name, without its folders."""
+        model = PurePath(self.model).name if self.provider == "llamacpp" else self.model
+        return model if self.provider == "pydantic-ai" else f"{self.provider}:{model}"
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from crag.agent_model.base import ModelSpec
-from crag.agent_model.profiles import address
+from crag.agent_model.profiles import DASHSCOPE, address
 from crag.errors import ModelError
 
 LONGEST_WAIT: Final = 20.0
@@ -30,7 +30,7 @@ TOO_LONG: Final = (
     "too many tokens",
     "reduce the length",
 )
-NO_MONEY: Final = ("arrearage", "insufficient balance", "insufficient_quota", "allocationquota", "freetieronly")
+NO_MONEY: Final = ("arrearage", "insufficient balance", "freetieronly")
 REFUSED_TEXT: Final = ("data_inspection_failed", "content_filter", "datainspectionfailed")
 
 STOPPED: Final = "It was stopped before it was complete."
@@ -62,9 +62,9 @@ def _explained(error: BaseException, spec: ModelSpec) -> tuple[str, str]:
         case _ if is_too_long(error):
             return "too long", (
                 f"The prompt is longer than the window of the model {spec.model}: lower CRAG_TOP_STRIPS or CRAG_K, or "
-                "give the model a larger window."
+                f"{'raise CRAG_LLM_CONTEXT' if spec.provider == 'llamacpp' else 'give the model a larger window'}."
             )
-        case _ if isinstance(error, ai.ModelQuotaExceededError) or (status and any(w in said for w in NO_MONEY)):
+        case _ if _no_money(error, spec):
             return "quota", f"{server} says that its quota or credit is used up: top it up, or choose another model."
         case _ if status and any(word in said for word in REFUSED_TEXT):
             return "refused", f"{server} refused the text by its content filter: ask in other words."
@@ -72,7 +72,7 @@ def _explained(error: BaseException, spec: ModelSpec) -> tuple[str, str]:
             return "key", _key_refused(spec, server)
         case ai.ModelNotFoundError():
             return "missing", missing(spec)
-        case ai.ModelRateLimitError():
+        case ai.ModelRateLimitError() | ai.ModelQuotaExceededError():
             return "busy", f"{server} gets too many requests: {_when(error)}, or lower CRAG_LLM_CONCURRENCY."
         case TimeoutError() | ai.ModelTimeoutError() | ai.ModelRequestTimeout():
             seconds = f"{spec.timeout:g} seconds"
@@ -105,11 +105,11 @@ def cut(error: BaseException, spec: ModelSpec) -> str:
     return f"The answer ends here. {explained(error, spec)}"
 
 
-def pause(error: BaseException, again: int) -> float | None:
+def pause(error: BaseException, spec: ModelSpec, again: int) -> float | None:
     """Seconds to wait before repetition number `again` (from 0) of a call that failed; None: it is not repeated."""
     from pydantic_ai import exceptions as ai
 
-    if isinstance(error, ai.ModelQuotaExceededError | ai.ModelTimeoutError) or not isinstance(error, ai.ModelAPIError):
+    if not isinstance(error, ai.ModelAPIError) or isinstance(error, ai.ModelTimeoutError) or _no_money(error, spec):
         return None
     status = _status(error)
     lost = isinstance(error, ai.ModelConnectionError | ai.ModelServerError | ai.ModelUnavailableError)
@@ -152,7 +152,7 @@ def missing(spec: ModelSpec, known: tuple[str, ...] = ()) -> str:
 
 def _key_refused(spec: ModelSpec, server: str) -> str:
     mend = f"set {_KEYS[spec.provider]} to a valid one" if spec.provider in _KEYS else "check its key"
-    if spec.provider == "dashscope" and not spec.url.startswith("http://"):
+    if spec.provider == "dashscope" and spec.url in ("", *DASHSCOPE.values()):
         mend += ", and CRAG_DASHSCOPE_REGION to the region that it is for"
     return f"{server} refused the key: {mend}."
 
@@ -178,6 +178,16 @@ def _what_to_check(spec: ModelSpec) -> str:
 def _status(error: BaseException) -> int | None:
     status = getattr(error, "status_code", None)
     return status if isinstance(status, int) else None
+
+
+def _no_money(error: BaseException, spec: ModelSpec) -> bool:
+    """Whether waiting will not help. DashScope calls a limit per minute an exhausted quota too, with status 429."""
+    from pydantic_ai import exceptions as ai
+
+    if spec.provider == "dashscope" and _status(error) == 429:
+        return False
+    said_so = _status(error) is not None and any(word in _said(error) for word in NO_MONEY)
+    return isinstance(error, ai.ModelQuotaExceededError) or said_so
 
 
 def _unfinished(error: BaseException) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import threading
 from concurrent.futures import TimeoutError as TooLong
 
@@ -12,6 +13,7 @@ from crag.agent_model.chat import PydanticAiModel
 
 CLOSING = 5.0
 """Seconds that the connections of one loop may take to close."""
+LIBRARIES = ("pydantic_ai.direct", "pydantic_ai.models.openai", "pydantic_ai.providers.openai_compatible")
 
 
 class Models:
@@ -25,6 +27,11 @@ class Models:
         """The model of `spec`; nothing is loaded or sent before it is asked."""
         with self._lock:
             return self._models.setdefault(spec, PydanticAiModel(spec))
+
+    def warm_up(self) -> None:
+        """Imports what the first call would otherwise wait for: seconds on a slow machine. Sends nothing."""
+        for name in LIBRARIES:
+            importlib.import_module(name)
 
     def close(self) -> None:
         """Closes all connections, also those of the loop of another thread, and stops what serves GGUF files."""

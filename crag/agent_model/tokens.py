@@ -15,9 +15,9 @@ _SINGLE: Final = re.compile(r"[0-9]|[!-/:-@\[-`{-~]|\n")
 
 
 def count(text: str) -> int:
-    """Tokens of `text`, at least 1."""
+    """Tokens of `text`, at least 1: of Qwen's tokeniser 1.2 to 2 times as many (English, tables, Chinese)."""
     words = sum(math.ceil(len(word) / 4) for word in _ASCII_WORD.findall(text))
     letters = sum(map(len, _ASCII_WORD.findall(text)))
     single, cjk = len(_SINGLE.findall(text)), len(_CJK.findall(text))
     other = len(text) - letters - single - cjk - text.count(" ")
-    return words + single + math.ceil(1.2 * cjk) + other + 1
+    return words + single + cjk + other + 1

@@ -77,7 +77,8 @@ async def _ollama(client: httpx2.AsyncClient, spec: ModelSpec) -> Window | None:
     own = re.search(r"^\s*num_ctx\s+(\d+)", shown.get("parameters") or "", re.MULTILINE)
     loaded = await client.get(f"{root}/api/ps")
     running = loaded.json().get("models") or [] if loaded.is_success else []
-    now = [_whole(row.get("context_length")) for row in running if spec.model in (row.get("name"), row.get("model"))]
+    names = (spec.model, f"{spec.model}:latest")
+    now = [_whole(row.get("context_length")) for row in running if row.get("model", row.get("name")) in names]
     said = (now[0] if now else None) or (int(own[1]) if own else None)
     tokens = min(size for size in (said or OLLAMA_DEFAULT, most) if size)
     notice = ""

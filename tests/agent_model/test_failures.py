@@ -10,7 +10,7 @@ from model_server import KEY, ModelServer, Reply, serving
 from pydantic import SecretStr
 
 from crag.agent_model import failures
-from crag.agent_model.base import Ledger
+from crag.agent_model.base import Ledger, ModelSpec
 
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["object", "stream"])
 
@@ -31,6 +31,18 @@ FAILURES = {
     "ollama model": ("ollama", Reply(status=404, error=error_body("not found")), "missing", "run `ollama pull m`"),
     "402": ("deepseek", Reply(status=402, error=error_body("Insufficient Balance")), "quota", "quota or credit"),
     "429 quota": ("openai", Reply(status=429, error=error_body("x", "insufficient_quota")), "quota", "quota or credit"),
+    "dashscope 429": (
+        "dashscope",
+        Reply(status=429, error=error_body("Allocated quota exceeded", "insufficient_quota")),
+        "busy",
+        "try again in a minute",
+    ),
+    "free tier": (
+        "dashscope",
+        Reply(status=403, error=error_body("exhausted", "AllocationQuota.FreeTierOnly")),
+        "quota",
+        "quota or credit",
+    ),
     "dashscope debt": ("dashscope", Reply(status=400, error=error_body("x", "Arrearage")), "quota", "quota or credit"),
     "429": ("openai", Reply(status=429, error=error_body("slow down")), "busy", "try again in a minute"),
     "429 long": ("openai", Reply(status=429, headers={"retry-after": "90"}), "busy", "try again in 90 seconds"),
@@ -68,6 +80,14 @@ async def test_each_failure_has_its_sentence_and_its_entry(server: ModelServer, 
     assert len(ledger.calls) == len(server.chats)
     assert ledger.calls[-1].error == str(error)
     assert (ledger.calls[-1].tokens_in, ledger.calls[-1].cost) == (None, None)
+
+
+def test_a_refused_key_may_be_one_for_the_other_region_of_dashscope() -> None:
+    from pydantic_ai.exceptions import ModelAuthenticationError
+
+    error = ModelAuthenticationError("m", "no")
+    assert "CRAG_DASHSCOPE_REGION" in str(failures.explained(error, ModelSpec("dashscope", "m")))
+    assert "REGION" not in str(failures.explained(error, ModelSpec("dashscope", "m", "https://gate.example/v1")))
 
 
 @BOTH

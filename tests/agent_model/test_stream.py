@@ -28,9 +28,13 @@ async def test_text_comes_piece_by_piece_and_is_noted(server: ModelServer) -> No
     assert call.cost == pytest.approx(55e-6)
 
 
-@pytest.mark.parametrize("provider", ["dashscope", "deepseek", "openai"])
-async def test_what_the_server_marks_as_thinking_comes_apart(server: ModelServer, provider: str) -> None:
-    server.script = [Reply("Paris.", thinking="Capital of France, so")]
+@pytest.mark.parametrize(
+    ("provider", "field"),
+    [("dashscope", "reasoning_content"), ("deepseek", "reasoning_content"), ("openai", "reasoning"),
+     ("ollama", "reasoning")],
+)  # fmt: skip
+async def test_what_the_server_marks_as_thinking_comes_apart(server: ModelServer, provider: str, field: str) -> None:
+    server.script = [Reply("Paris.", thinking="Capital of France, so", thinking_field=field)]
     pieces = await streamed(model(server, provider, thinking=True))
     assert (text_of(pieces), thoughts_of(pieces), cut_of(pieces)) == ("Paris.", "Capital of France, so", "")
 
@@ -70,8 +74,10 @@ def test_a_thought_that_never_ends_is_no_text() -> None:
         (Reply(finish=None), "without its end mark"),
         (Reply("", thinking="hm hm"), "wrote no answer"),
         (Reply(stall_after=3), "kept silent for 0.4 seconds"),
+        (Reply(stall_after=3, alive=True), "kept silent for 0.4 seconds"),
+        (Reply(error_after=3, error={"message": "worker died", "code": None}), "broke off with an error"),
     ],
-    ids=["length", "filter", "lost", "no finish reason", "only thoughts", "stall"],
+    ids=["length", "filter", "lost", "no finish reason", "only thoughts", "stall", "signs of life", "error"],
 )
 async def test_an_answer_that_is_not_complete_says_why(server: ModelServer, reply: Reply, said: str) -> None:
     server.script = [reply]
@@ -93,8 +99,9 @@ async def test_an_empty_answer_is_an_error(server: ModelServer, reply: Reply) ->
     assert [call.error for call in ledger.calls] == [str(error)]
 
 
-async def test_a_server_that_is_silent_at_first_is_given_up(server: ModelServer) -> None:
-    server.script = [Reply(stall_after=0)]
+@pytest.mark.parametrize("alive", [False, True], ids=["silence", "signs of life"])
+async def test_a_server_that_is_silent_at_first_is_given_up(server: ModelServer, alive: bool) -> None:
+    server.script = [Reply(stall_after=0, alive=alive)]
     ledger = Ledger()
     start = time.monotonic()
     error = await failure(model(server, timeout=0.4), ledger, stream=True)
@@ -103,6 +110,14 @@ async def test_a_server_that_is_silent_at_first_is_given_up(server: ModelServer)
     assert error.kind == "silent"
     assert ledger.calls[0].first_token is None
     assert await asyncio.to_thread(server.wait_left), "the request was ended too"
+
+
+async def test_an_error_before_the_first_piece_is_tried_again(server: ModelServer) -> None:
+    busy = {"message": "too many", "type": "server_error", "code": "server_is_overloaded"}
+    server.script = [Reply(error_after=0, error=busy), Reply("Yes.")]
+    ledger = Ledger()
+    assert text_of(await streamed(model(server, retries=1), ledger)) == "Yes."
+    assert "overloaded" in (ledger.calls[0].error or "")
 
 
 async def test_stopping_ends_the_request_at_once_and_is_noted(server: ModelServer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import dashscope
 import pytest
 from asking import model, spec
 from model_server import ModelServer
@@ -79,6 +80,7 @@ async def test_a_server_that_is_away_has_a_cautious_window() -> None:
     )
 
 
+CHINESE = "检索到的文档先由评估器打分，再决定是否需要搜索网络。"
 ENGLISH = "The library retrieves documents, grades them, and refines what is relevant into strips of knowledge."
 
 
@@ -86,7 +88,7 @@ ENGLISH = "The library retrieves documents, grades them, and refines what is rel
     ("text", "least", "most"),
     [
         (ENGLISH, 18, 36),
-        ("检索到的文档先由评估器打分，再决定是否需要搜索网络。", 18, 40),
+        (CHINESE, 18, 40),
         ("2024-11-30: 1,234.56 + 99.9%", 20, 30),
         ("", 1, 1),
         ("Донаудампфшифффахрт", 8, 20),
@@ -94,6 +96,19 @@ ENGLISH = "The library retrieves documents, grades them, and refines what is rel
 )
 def test_tokens_are_counted_rather_too_high(text: str, least: int, most: int) -> None:
     assert least <= count(text) <= most
+
+
+TABLE = """| Year | Sales (EUR) | Change |
+|---|---|---|
+| 2023 | 1,234,567.89 | +3.4 % |
+| 2024 | 987,654.32 | -20.0 % |
+"""
+
+
+@pytest.mark.parametrize("text", [ENGLISH, CHINESE, TABLE, f"{ENGLISH} {CHINESE}\n\n{TABLE}" * 20])
+def test_it_is_no_less_than_what_qwen_counts_and_at_most_twice_that(text: str) -> None:
+    real = len(dashscope.get_tokenizer("qwen-max").encode(text))
+    assert real <= count(text) <= 2 * real + 2
 
 
 def test_counting_is_fast_and_grows_with_the_text() -> None:
