@@ -85,6 +85,8 @@ class RemoteEmbedder:
     def _run(self, texts: Sequence[str], kind: Kind, stopping: threading.Event | None) -> Vectors:
         if not texts:
             return np.empty((0, self.dimension), np.float32)
+        if stopping is not None and stopping.is_set():
+            raise StoppedError
         patience = PATIENCE if stopping is not None else 0
         future = asyncio.run_coroutine_threadsafe(self._all(texts, kind, patience), self._running())
         try:

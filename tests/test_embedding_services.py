@@ -1,0 +1,127 @@
+"""The whole house with a service that makes the vectors: opened without it, built, asked, and told where it is down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+import pytest
+from vector_server import KEY, VectorServer, serving
+
+from config import Settings, load_settings
+from crag.assembly import House, answer_now, open_house
+from crag.doctor import examine
+from crag.embedding.loading import load_embedder
+from crag.embedding.remote import RemoteEmbedder
+from crag.errors import EmbeddingError
+from crag.events import Finished
+from crag.schema import Action, Trace
+
+PROVIDERS = ("ollama", "dashscope", "openai")
+QUESTION = "How many days of vacation do employees get each year?"
+
+
+@pytest.fixture
+def server() -> Iterator[VectorServer]:
+    with serving() as made:
+        yield made
+
+
+def settings_for(folder: Path, provider: str, url: str) -> Settings:
+    given: dict[str, Any] = {
+        "ollama": {"ollama_url": url},
+        "dashscope": {"dashscope_url": f"{url}/compatible-mode/v1", "dashscope_api_key": KEY},
+        "openai": {"openai_api_base": f"{url}/v1", "openai_api_key": KEY},
+        "embedded": {},
+    }[provider]
+    folders = {"files_dir": folder / "Files", "chroma_dir": folder / "chroma_db", "data_dir": folder / ".crag"}
+    return load_settings(embedding_provider=provider, llm_retries=0, **folders, **given)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Files").mkdir()
+    for name, text in {
+        "handbook.pdf": "Employees get thirty days of vacation each year. Unused days expire in March.",
+        "cats.pdf": "A cat sleeps for sixteen hours every day and hunts at night.",
+    }.items():
+        document = pymupdf.open()
+        document.new_page().insert_text((72, 72), text)
+        document.save(tmp_path / "Files" / name)
+    return tmp_path
+
+
+def asked(house: House, settings: Settings, question: str = QUESTION) -> Trace:
+    async def run() -> Trace:
+        events = [event async for event in answer_now(house, settings, question, "t")]
+        assert isinstance(events[-1], Finished)
+        return events[-1].trace
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_question_is_answered_over_vectors_of_a_service_and_graded_as_without_it(
+    folder: Path, server: VectorServer, provider: str
+) -> None:
+    settings = settings_for(folder, provider, server.url)
+    house = open_house(settings)
+    assert server.requests == [], "opening asks nobody"
+    list(house.knowledge_base.build())
+    trace = asked(house, settings)
+    assert trace.decision is not None
+    assert trace.decision.action is Action.CORRECT
+    assert "thirty days" in trace.answer
+    sent = " ".join(server.texts)
+    assert "thirty days" in sent
+    assert server.texts[-1].endswith(QUESTION)
+    count = len(server.requests)
+    again = asked(house, settings)
+    assert len(server.requests) == count, "the question is known, and grading needs no service"
+    assert [d.grade for d in again.documents] == [d.grade for d in trace.documents]
+    house.close()
+
+    embedded = settings_for(folder, "embedded", server.url)
+    house = open_house(embedded)
+    list(house.knowledge_base.build())
+    alike = asked(house, embedded)
+    mine = {d.document.file: d.grade.score for d in trace.documents}
+    usual = {d.document.file: d.grade.score for d in alike.documents}
+    assert mine == pytest.approx(usual, abs=0.01), "the evaluator sees the same vectors either way"
+    house.close()
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_with_the_service_down_the_house_opens_and_says_so_when_it_is_asked(
+    folder: Path, server: VectorServer, provider: str
+) -> None:
+    settings = settings_for(folder, provider, server.url)
+    house = open_house(settings)
+    list(house.knowledge_base.build())
+    house.close()
+    down = settings_for(folder, provider, "http://127.0.0.1:9")
+    house = open_house(down)
+    assert isinstance(house.embedder, RemoteEmbedder)
+    house.warm_up()
+    assert len(house.knowledge_base.rows()) == 2
+    assert all(change.state == "unchanged" for change in house.knowledge_base.changes())
+    assert house.knowledge_base.vectors_ahead() is not None
+    house.parts(down)
+    with pytest.raises(EmbeddingError, match=r"127\.0\.0\.1:9.* cannot be reached"):
+        asked(house, down)
+    house.close()
+    (failed,) = [f for f in examine(down) if f.subject == "embedding" and not f.ok]
+    assert "cannot be reached" in failed.text
+
+
+def test_the_engine_of_the_evaluator_is_the_embedded_one(folder: Path, server: VectorServer) -> None:
+    settings = settings_for(folder, "ollama", server.url)
+    house = open_house(settings)
+    without = open_house(settings_for(folder, "embedded", server.url))
+    assert house.own.version == without.own.version, "its calibration holds"
+    assert house.embedder.fingerprint != load_embedder(settings.cache_dir).embedder.fingerprint
+    house.close()
+    without.close()
