@@ -12,9 +12,9 @@ import pytest
 from vector_server import KEY, VectorServer, serving
 
 from config import Settings, load_settings
+from crag.__main__ import main
 from crag.assembly import House, answer_now, open_house
 from crag.doctor import examine
-from crag.embedding.loading import load_embedder
 from crag.embedding.remote import RemoteEmbedder
 from crag.errors import EmbeddingError
 from crag.events import Finished
@@ -90,23 +90,13 @@ def test_a_question_is_answered_over_vectors_of_a_service_and_graded_as_without_
     assert scores(again) == pytest.approx(scores(trace), abs=0.01), "now from the vectors that were kept, halved"
     house.close()
 
-    embedded = settings_for(folder, "embedded", server.url)
-    house = open_house(embedded)
-    list(house.knowledge_base.build())
-    alike = asked(house, embedded)
-    assert scores(trace) == pytest.approx(scores(alike), abs=0.01), "the evaluator sees the same vectors either way"
-    house.close()
 
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_with_the_service_down_the_house_opens_and_says_so_when_it_is_asked(
-    folder: Path, server: VectorServer, provider: str
-) -> None:
-    settings = settings_for(folder, provider, server.url)
+def test_with_the_service_down_the_house_opens_and_says_so_when_it_is_asked(folder: Path, server: VectorServer) -> None:
+    settings = settings_for(folder, "ollama", server.url)
     house = open_house(settings)
     list(house.knowledge_base.build())
     house.close()
-    down = settings_for(folder, provider, "http://127.0.0.1:9")
+    down = settings_for(folder, "ollama", "http://127.0.0.1:9")
     house = open_house(down)
     assert isinstance(house.embedder, RemoteEmbedder)
     house.warm_up()
@@ -121,11 +111,25 @@ def test_with_the_service_down_the_house_opens_and_says_so_when_it_is_asked(
     assert "cannot be reached" in failed.text
 
 
-def test_the_engine_of_the_evaluator_is_the_embedded_one(folder: Path, server: VectorServer) -> None:
-    settings = settings_for(folder, "ollama", server.url)
-    house = open_house(settings)
-    without = open_house(settings_for(folder, "embedded", server.url))
-    assert house.own.version == without.own.version, "its calibration holds"
-    assert house.embedder.fingerprint != load_embedder(settings.cache_dir).embedder.fingerprint
+def test_another_embedding_is_announced_before_the_build_and_leaves_the_grades_as_they_were(
+    folder: Path, server: VectorServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    embedded = settings_for(folder, "embedded", server.url)
+    house = open_house(embedded)
+    list(house.knowledge_base.build())
+    usual, version = asked(house, embedded), house.own.version
     house.close()
-    without.close()
+    settings = settings_for(folder, "ollama", server.url)
+    monkeypatch.setenv("CRAG_EMBEDDING_PROVIDER", "ollama")
+    monkeypatch.setenv("CRAG_OLLAMA_URL", server.url)
+    for name in ("files_dir", "chroma_dir", "data_dir"):
+        monkeypatch.setenv(f"CRAG_{name.upper()}", str(getattr(settings, name)))
+    assert main(["build"]) == 0
+    told = capsys.readouterr().err
+    assert "built with multilingual-e5-small (embedded): its 2 passages are read again and embedded with nomic" in told
+    assert f"sent to Ollama at {server.url}." in told
+    assert told.index("sent to Ollama") < told.index("handbook.pdf")
+    house = open_house(settings)
+    assert house.own.version == version, "its calibration holds"
+    assert scores(asked(house, settings)) == pytest.approx(scores(usual), abs=0.01)
+    house.close()
