@@ -37,6 +37,8 @@ class VectorServer:
 
     url: str = ""
     dimension: int = 48
+    longest: int = 0
+    """Characters from which on a text is too long; 0: none is."""
     replies: list[Reply] = field(default_factory=list)
     """Given first, one to each request."""
     always: Reply | None = None
@@ -113,6 +115,9 @@ def serving() -> Iterator[VectorServer]:
                 reply = state.replies.pop(0) if state.replies else state.always
                 state.at_once += 1
                 state.most_at_once = max(state.most_at_once, state.at_once)
+            if state.longest and max(map(len, _texts(request))) > state.longest:
+                said = "input (900 tokens) is too large to process. increase the physical batch size"
+                reply = Reply(500, json.dumps({"error": {"code": 500, "message": said}, "message": said}).encode())
             state.asked.set()
             time.sleep(state.seconds)
             if state.waits is not None:

@@ -53,7 +53,7 @@ class DashScope:
         from dashscope.v2 import errors
 
         try:
-            answer = await self._opened().embeddings.create(
+            answer = await self.open().embeddings.create(
                 model=self.model,
                 input=list(texts),
                 text_type="query" if kind == "query" else "document",
@@ -70,7 +70,8 @@ class DashScope:
             raise Refusal("form")
         return [row.embedding for row in rows]
 
-    def _opened(self) -> AsyncClient:
+    def open(self) -> AsyncClient:
+        """See `Service.open`."""
         if self._client is None:
             from dashscope import AsyncClient
 

@@ -42,16 +42,15 @@ class Ollama:
         import httpx
 
         try:
-            answer = await self._opened().embed(
-                self.model, list(texts), truncate=True, dimensions=self.dimension or None
-            )
+            answer = await self.open().embed(self.model, list(texts), truncate=True, dimensions=self.dimension or None)
         except httpx.TimeoutException:
             raise Refusal("slow") from None
         except (ConnectionError, httpx.TransportError):
             raise Refusal("unreachable") from None
         return answer.embeddings
 
-    def _opened(self) -> AsyncClient:
+    def open(self) -> AsyncClient:
+        """See `Service.open`."""
         if self._client is None:
             from ollama import AsyncClient
 

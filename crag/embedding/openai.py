@@ -44,7 +44,7 @@ class OpenAICompatible:
         import openai
 
         try:
-            answer = await self._opened().embeddings.create(
+            answer = await self.open().embeddings.create(
                 model=self.model,
                 input=list(texts),
                 encoding_format="float",  # base64, the library's choice, is not known to every server
@@ -62,7 +62,8 @@ class OpenAICompatible:
             raise Refusal("form")
         return [row.embedding for row in rows]
 
-    def _opened(self) -> AsyncOpenAI:
+    def open(self) -> AsyncOpenAI:
+        """See `Service.open`."""
         if self._client is None:
             from openai import AsyncOpenAI
 

@@ -22,6 +22,8 @@ PARALLEL: Final = 4
 """Requests at a time, whatever is allowed of chat models: a build has as many batches as it likes."""
 MOST_CHARACTERS: Final = 6000
 """Of one text: 8192 tokens is the most that hosted models read, and they refuse what is longer."""
+SHORTEST: Final = 250
+"""A text of so few characters is not cut further where a service calls it too long."""
 BLANK: Final = "-"
 """Sent in place of a text without characters, which services refuse."""
 BACKOFF: Final = 0.5
@@ -85,6 +87,8 @@ class RemoteEmbedder:
     def _run(self, texts: Sequence[str], kind: Kind, stopping: threading.Event | None) -> Vectors:
         if not texts:
             return np.empty((0, self.dimension), np.float32)
+        if stopping is not None and stopping.is_set():
+            raise StoppedError
         patience = PATIENCE if stopping is not None else 0
         future = asyncio.run_coroutine_threadsafe(self._all(texts, kind, patience), self._running())
         try:
@@ -96,6 +100,7 @@ class RemoteEmbedder:
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
+                self.service.open()  # here, so that no request's time passes with it
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._loop.run_forever, name="embedding-requests", daemon=True).start()
             return self._loop
@@ -127,6 +132,8 @@ class RemoteEmbedder:
                 try:
                     return self._checked(await self._sent(texts, kind), len(texts))
                 except Refusal as refusal:
+                    if refusal.too_long and (len(texts) > 1 or len(texts[0]) > SHORTEST):
+                        break
                     most = max(self._retries, patience) if refusal.status in (429, 503) else self._retries
                     delay = refusal.retry_after
                     if not refusal.may_pass or tries > most or (delay or 0) > LONGEST_WAIT:
@@ -136,6 +143,14 @@ class RemoteEmbedder:
             else:
                 pause = min(self._backoff * 2 ** (tries - 1), MOST_BACKOFF)
                 await asyncio.sleep(pause * random.uniform(1, 1.25))  # noqa: S311 - so that batches do not march in step
+
+        return await self._shortened(texts, kind, patience)
+
+    async def _shortened(self, texts: Sequence[str], kind: Kind, patience: int) -> Vectors:
+        """One by one, and what is still too long by halves: a vector depends on its text alone."""
+        if len(texts) == 1:
+            return await self._batch([texts[0][: len(texts[0]) // 2]], kind, patience)
+        return np.concatenate([await self._batch([text], kind, patience) for text in texts])
 
     async def _leave_alone(self) -> None:
         while (left := self._quiet_until - time.monotonic()) > 0:  # noqa: ASYNC110 - it may have been put off meanwhile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
@@ -19,6 +20,9 @@ PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may succeed."""
 
 
+_TOO_LONG: Final = re.compile(r"context length|context size|too (large|long)|maximum .*(tokens?|length)", re.IGNORECASE)
+
+
 class Refusal(Exception):
     """A request has failed. `retry_after` is in seconds; `detail` is what the service said of it."""
 
@@ -27,6 +31,11 @@ class Refusal(Exception):
     ) -> None:
         super().__init__(cause, status)
         self.cause, self.status, self.retry_after, self.detail = cause, status, retry_after, detail
+
+    @property
+    def too_long(self) -> bool:
+        """A text has more tokens than the model reads: there is no status for it, llama.cpp has 500, others 400."""
+        return self.status in (400, 413, 422, 500) and bool(_TOO_LONG.search(self.detail))
 
     @property
     def may_pass(self) -> bool:
@@ -59,6 +68,10 @@ class Service(Protocol):
     """Seconds for one request."""
     prefixes: Prefixes
     mends: Mends
+
+    def open(self) -> object:
+        """Imports the library and makes its client, once; costs up to a second, and asks nobody."""
+        ...
 
     async def send(self, texts: Sequence[str], kind: Kind) -> Sequence[Sequence[float]]:
         """One request: a vector per text, in their order. Raises `Refusal`, and whatever reading the answer raises."""

@@ -21,6 +21,7 @@ from crag.embedding.remote import RemoteEmbedder
 from crag.errors import EmbeddingError, IndexMismatchError
 from crag.events import BuildFinished, FileProgress, VectorsAhead
 from crag.knowledge_base.base import KnowledgeBase
+from crag.knowledge_base.chunker import embedding_text
 from crag.schema import Document
 
 ENDS = {"ollama": "", "dashscope": "/compatible-mode/v1", "openai": "/v1"}
@@ -95,7 +96,7 @@ def test_nobody_is_asked_until_something_is_built_or_asked(base: KnowledgeBase, 
 def test_a_file_that_was_interrupted_in_the_middle_is_not_sent_again(
     base: KnowledgeBase, write: Write, server: VectorServer
 ) -> None:
-    write("first.pdf", *long_text(1))
+    write("first.pdf", "A cat sleeps for sixteen hours every day.")
     write("long.pdf", *long_text(30))
     cancel = threading.Event()
     events = []
@@ -218,7 +219,7 @@ def test_an_evaluator_with_its_own_embedding_has_its_vectors_made_once_beside_th
     foreign = document.model_copy(update={"id": "web", "content": "web", "strips": ()})
     loaded = own.load([document, foreign])
     assert set(loaded) == {document.id}
-    assert embedder.embedded == [f"{document.heading}\n{document.text}"]
+    assert embedder.embedded == [embedding_text(document.heading, document.text)]
     own.save(document.content, {strip.id: embedder.embed_query(strip.text) for strip in document.strips})
     own.save("web", {"web": embedder.embed_query("x")})
     loaded = own.load([document, foreign])
