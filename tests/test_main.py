@@ -294,5 +294,5 @@ def test_single_files_are_listed_read_again_asked_and_deleted(tmp_path: Path) ->
     assert shell.run("build", "--ocr", "off").returncode == 2
     assert shell.run("delete", "pump.pdf").returncode == 0
     assert [path.name for path in shell.files.iterdir()] == ["care.pdf"]
-    assert "1 files indexed" in shell.run("files").stdout
+    assert "1 file indexed" in shell.run("files").stdout
     assert "There is no file pump.pdf" in shell.run("delete", "pump.pdf").stderr

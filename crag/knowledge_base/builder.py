@@ -38,7 +38,7 @@ from crag.knowledge_base.telling import Place, progress, row_of, told_of
 from crag.knowledge_base.vector_store import VectorStore
 from crag.knowledge_base.workers import CancelledError, TransientPdfError, Workers
 
-ROUND = 15.0
+ROUND = 30.0
 """Seconds after which a first build publishes what it has finished."""
 
 

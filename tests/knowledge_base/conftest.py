@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 from hashing import HashingEmbedder
 from small_pdfs import Write, pdf_bytes
 
+from crag.knowledge_base import builder
 from crag.knowledge_base.base import KnowledgeBase
+
+
+@pytest.fixture(autouse=True)
+def one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first build publishes once, however slow the machine is; tests of rounds set their own time."""
+    monkeypatch.setattr(builder, "ROUND", math.inf)
 
 
 @pytest.fixture
