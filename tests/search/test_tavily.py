@@ -24,6 +24,7 @@ async def test_the_query_is_sent_with_the_key_and_results_come_back_typed(tavily
             "path": "/search",
             "query": "anvil weight",
             "search_depth": "basic",
+            "topic": "general",
             "max_results": 7,
             "include_raw_content": False,
         }
