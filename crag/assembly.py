@@ -35,6 +35,7 @@ from crag.generator.direct import FixedDirectAnswer, LlmDirectAnswer
 from crag.generator.extractive import ExtractiveGenerator
 from crag.generator.llm import LlmGenerator
 from crag.knowledge_base.base import KnowledgeBase
+from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
 from crag.runtime import Job
 from crag.schema import Exchange, Thresholds
@@ -188,6 +189,7 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         ocr=settings.ocr,
         ocr_cache=settings.cache_dir / "ocr",
         notice=loaded.notice if embedder is loaded.embedder else None,
+        mineru=MinerU(settings.mineru_url, settings.mineru_timeout) if settings.parser == "mineru" else None,
     )
     models, kept_grades = Models(), GradeCache(settings.cache_dir / GRADES)
     evaluator: Evaluator

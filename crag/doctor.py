@@ -16,6 +16,7 @@ from pathlib import Path
 from config import Settings
 from crag.assembly import House, open_house
 from crag.errors import ConfigurationError, CragError, EmptyIndexError
+from crag.knowledge_base.mineru import MinerU, ask_version
 from crag.runtime import sentence
 from crag.services import leaving, services, to_test, try_out
 from crag.ui.texts import Texts
@@ -47,7 +48,8 @@ def examine(settings: Settings, online: bool = False) -> list[Finding]:
 
     What runs on this machine is asked for a few words; with `online` also what lies outside, which may cost a little.
     """
-    findings = [*_python(), *_packages(), *_folders(settings), *_ocr(settings), *_web(settings), *_privacy(settings)]
+    findings = [*_python(), *_packages(), *_folders(settings), *_parser(settings), *_ocr(settings), *_web(settings)]
+    findings += _privacy(settings)
     try:
         house = open_house(settings)
     except Exception as error:  # whatever is broken is what was asked for
@@ -115,6 +117,20 @@ def _folders(settings: Settings) -> Iterator[Finding]:
 def _nearest(folder: Path) -> Path:
     """The folder itself, or the nearest parent that exists, in which it would be created."""
     return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+
+
+def _parser(settings: Settings) -> Iterator[Finding]:
+    """Who reads the files; MinerU is asked for its version alone."""
+    if settings.parser == "builtin":
+        yield Finding("parser", True, "built in: files are read on this machine")
+        return
+    found = ask_version(MinerU(settings.mineru_url, settings.mineru_timeout))
+    if found is None:
+        yield Finding("parser", False, "MinerU cannot be asked: start the service, or correct CRAG_MINERU_URL.")
+    elif found.split(".")[0] not in ("2", "3"):
+        yield Finding("parser", False, f"MinerU {found} has no /file_parse: run MinerU 3 (`pip install 'mineru<4'`).")
+    else:
+        yield Finding("parser", True, f"MinerU {found} at {settings.mineru_url}: every file is sent there")
 
 
 def _ocr(settings: Settings) -> Iterator[Finding]:

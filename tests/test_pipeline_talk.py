@@ -184,21 +184,32 @@ async def test_without_a_draft_the_question_alone_is_searched_for_and_that_is_to
 class Web:
     name = "fakeweb"
 
-    def __init__(self) -> None:
+    def __init__(self, new: str = "", old: str = "") -> None:
+        self.found = {True: new, False: old}
         self.asked: list[tuple[str, TimeRange | None]] = []
 
     async def search(self, query: str, time_range: TimeRange | None = None) -> list[WebResult]:
         self.asked.append((query, time_range))
-        return []
+        text = self.found[time_range is not None]
+        return [WebResult("https://example.org/1", "Anvils", text)] if text else []
 
 
 async def test_the_models_query_goes_to_the_web_with_a_time_range_where_news_are_asked_for() -> None:
-    web = Web()
+    web = Web(new="An anvil weighs 5 kilograms.")
     rewriter = LlmRewriter(ScriptedModel({"query": "anvil weight"}), Ledger(), None, TODAY)
     _, trace = await talk(parts({"anvil": 0.4}, web=web, rewriter=rewriter), "What does the latest anvil weigh?")
     assert web.asked == [("anvil weight", "year")]
     assert trace.web is not None
     assert (trace.web.query, trace.web.time_range) == ("anvil weight", "year")
+
+
+async def test_where_nothing_is_new_enough_older_pages_are_searched_and_that_is_told() -> None:
+    web = Web(old="An anvil weighs 5 kilograms.")
+    _, trace = await talk(parts({"anvil": 0.4}, web=web), "What does the latest anvil weigh?")
+    assert web.asked == [("anvil weight", "year"), ("anvil weight", None)]
+    assert trace.web is not None
+    assert (trace.web.results, trace.web.time_range) == (1, None)
+    assert any("older pages" in notice for notice in trace.notices)
 
 
 async def test_other_questions_are_searched_for_without_a_time_range() -> None:

@@ -116,7 +116,8 @@ class BuildView:
         if self.current is None:
             return 0.0
         part = self.current.done / self.current.total if self.current.total else 0.0
-        stages = {"reading": READING_SHARE * part, "embedding": READING_SHARE + (1 - READING_SHARE) * part}
+        reading = dict.fromkeys(("reading", "ocr", "mineru"), READING_SHARE * part)
+        stages = {**reading, "embedding": READING_SHARE + (1 - READING_SHARE) * part}
         return stages.get(self.current.stage, 1.0)
 
 

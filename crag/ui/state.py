@@ -15,7 +15,7 @@ import streamlit as st
 
 from config import Settings, load_settings
 from crag.errors import BuildLockedError, CragError
-from crag.events import Asking, BuildEvent, FileRow, Finished, TurnEvent
+from crag.events import Asking, BuildEvent, BuildFinished, FileRow, Finished, TurnEvent
 from crag.gate import Gate
 from crag.runtime import Job, JobState, Runtime
 from crag.schema import Exchange, Thresholds, Trace
@@ -177,12 +177,16 @@ class Process:
         knowledge_base = self._opened().knowledge_base
         return self._write(lambda job: knowledge_base.build(job.stopping))
 
-    def read_again(self, path: str, ocr: OcrMode | None = None) -> Job[BuildEvent]:
-        """Reads one file again, with `ocr` from now on where it is given; joins the build that runs."""
+    def read_again(self, path: str, ocr: OcrMode | None = None) -> bool:
+        """Reads one file again, with `ocr` from now on where it is given; False where a build runs: it goes first, and
+        nothing is remembered."""
         knowledge_base = self._opened().knowledge_base
+        before = self.runtime.latest("build")
         job = self._write(lambda job: knowledge_base.read_again(path, ocr, job.stopping))
+        if before is not None and job.id == before.id:
+            return False
         self._again = (path, job.id)
-        return job
+        return True
 
     def failed_again(self, path: str) -> str | None:
         """Why a file could not be read again, where that was the last build."""
@@ -218,6 +222,13 @@ class Process:
         """The newest build, unless its message has been put away."""
         job = self.runtime.latest("build")
         return None if job is None or job.id == self._forgotten else job
+
+    def forget_overtaken_build(self, version: int) -> None:
+        """Puts away that a build was cancelled, once another process has published a newer `version`."""
+        job = self.runtime.latest("build")
+        end = job.events[-1] if job is not None and not job.running and job.events else None
+        if job is not None and isinstance(end, BuildFinished) and not end.published and end.version < version:
+            self._forgotten = job.id
 
     def forget_failed_build(self) -> None:
         """Puts away the message of a build that failed or was refused: it is no longer true."""

@@ -158,6 +158,19 @@ def test_a_claim_about_documents_is_still_a_claim(answer: str) -> None:
     assert (sentence.cites, sentence.support) == ((), Support.UNSUPPORTED)
 
 
+def test_a_gap_does_not_take_the_marker_of_the_sentence_behind_it() -> None:
+    (sentence,) = checked("The documents do not tell its price. The Saturn V was 110.6 metres tall [2].").sentences
+    assert (sentence.cites, sentence.support) == ((2,), Support.SUPPORTED)
+
+
+def test_column_names_and_a_list_of_the_sources_claim_nothing() -> None:
+    table = checked("| Rocket | Height |\n|---|---:|\n| Saturn V | 110.6 metres tall [2] |")
+    assert [(s.cites, s.support) for s in table.sentences] == [((2,), Support.SUPPORTED)]
+    listed = checked("Sources:\n[1] moon.pdf, page 1\n- [2] moon.pdf")
+    assert listed.sentences == ()
+    assert [citation.n for citation in listed.citations] == [1, 2]
+
+
 def test_an_honest_gap_that_cites_is_checked() -> None:
     assert len(checked("The documents do not say that bananas ripen [1].").sentences) == 1
 

@@ -199,7 +199,7 @@ def test_another_model_under_the_same_name_is_told_where_its_vectors_have_anothe
     server.dimension = 32
     changed = embedder_of(server)
     later = again(base, changed)
-    with later.snapshot() as snapshot, pytest.raises(IndexMismatchError, match="vectors of 32 numbers, .* have 48"):
+    with later.snapshot() as snapshot, pytest.raises(IndexMismatchError, match=r"vectors of 32 numbers, .* have 48"):
         snapshot.dense(changed.embed_query("anvil"), 1)
     write("b.pdf", "A cat sleeps for sixteen hours every day.")
     with pytest.raises(EmbeddingError, match=r"32 and 48 numbers\): another model answers to its name"):

@@ -257,6 +257,10 @@ class FakeBase:
     passwords: dict[str, str] = field(default_factory=dict)
     changed: bool = False
     ahead: VectorsAhead | None = None
+    published: int = 1
+
+    def version(self) -> int:
+        return self.published
 
     def rows(self) -> list[FileRow]:
         return self.row_list

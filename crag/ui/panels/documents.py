@@ -77,7 +77,7 @@ def show_table(
 
 def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Texts, said: bool | None) -> str:
     heading = f"<strong>{safe.in_html(document.heading)}</strong> " if document.heading else ""
-    text = f"<div class='crag-text' lang='{language(document.text)}'>{heading}{safe.in_html(document.text)}</div>"
+    text = f"<div class='crag-text' lang='{language(document.text)}'>{heading}{safe.of_document(document.text)}</div>"
     cells = (
         ("rank", str(rank)),
         ("file", _place(document, texts)),
