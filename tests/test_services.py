@@ -59,7 +59,7 @@ def test_what_leaves_is_told_by_the_host_that_it_goes_to() -> None:
         "api.tavily.com": ("query",),
     }
     said = what_leaves(leaving(settings), Texts("en"))
-    assert "To api.tavily.com: the search query." in said
+    assert "to api.tavily.com the search query." in said
     assert "every retrieved document" in said
     assert KEY not in said + repr(services(settings))
 

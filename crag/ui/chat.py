@@ -14,6 +14,8 @@ from crag.ui.state import Conversation, Process, Turn
 from crag.ui.texts import Texts
 
 TICK = 0.2
+PATIENT_TICK = 1.0
+"""Seconds between two looks at a turn that waits for a person: nothing else happens meanwhile."""
 ROOM = 4000
 """More characters than a question may have, so that what is too long is told instead of being cut off."""
 YOU, CRAG = ":material/person:", ":material/fact_check:"
@@ -113,10 +115,15 @@ def _mend(turn: Turn) -> str | None:
     return "write_again" if trace.cut or quoted else None
 
 
-@st.fragment(run_every=TICK)
 def _follow(turn: Turn, t: Texts) -> None:
-    """The running turn: redrawn from its events until it ends, then drawn once more by the whole page."""
-    running = turn.job.running
+    """The running turn: redrawn from its events until it ends, less often while it waits for a person."""
+    asks = turn.asks
+    st.fragment(_draw_running, run_every=PATIENT_TICK if asks else TICK)(turn, asks, t)
+
+
+def _draw_running(turn: Turn, asked: bool, t: Texts) -> None:
+    """Once; the whole page follows when it has ended, or begins or ends to ask."""
+    running, asks = turn.job.running, turn.asks
     view = turn_view(turn.job.events)
     if view.understood:
         answer.draw_understood(view.understood, t)
@@ -126,8 +133,8 @@ def _follow(turn: Turn, t: Texts) -> None:
         answer.draw_written(view.text)
     elif view.text:
         answer.draw_text(view.text)
-    if view.asking and turn.gate is not None and not turn.gate.answered:
-        query_gate.draw(turn.job.id, turn.gate, view.asking, t)
+    if asks and view.asking and turn.gate is not None:
+        query_gate.draw(turn.job.id, turn.gate, view.asking, turn.settings.web_pages == "on", t)
     with st.container(horizontal=True, vertical_alignment="center", key=f"live-{turn.job.id}"):
         stopping = turn.job.stopping.is_set()
         status = t("stopping") if stopping else t("doing_waiting") if turn.waits else _status(view, t)
@@ -140,7 +147,7 @@ def _follow(turn: Turn, t: Texts) -> None:
             on_click=turn.job.stop,
             disabled=stopping,
         )
-    if not running:
+    if not running or asks is not asked:
         st.rerun()
 
 

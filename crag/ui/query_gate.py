@@ -11,8 +11,11 @@ from crag.ui import safe
 from crag.ui.texts import Texts
 
 
-def draw(turn_id: str, gate: Gate, asking: Asking, t: Texts) -> None:
-    """Nothing leaves before Send is pressed, or Enter in the field; the query lives in the gate, not in this page."""
+def draw(turn_id: str, gate: Gate, asking: Asking, fetches: bool, t: Texts) -> None:
+    """Nothing leaves before Send is pressed, or Enter in the field; the query lives in the gate, not in this page.
+
+    `fetches`: pages that are found may be fetched from their sites.
+    """
     key = f"gate-query-{turn_id}"
     with st.form(f"gate-{turn_id}", enter_to_submit=True):
         title = t("gate_title", provider=asking.provider)
@@ -25,7 +28,7 @@ def draw(turn_id: str, gate: Gate, asking: Asking, t: Texts) -> None:
             label_visibility="collapsed",
             placeholder=t("gate_empty"),
         )
-        st.caption(t("gate_leaves"))
+        st.caption(f"{t('gate_leaves')} {t('gate_fetches')}" if fetches else t("gate_leaves"))
         with st.container(horizontal=True, gap="small"):
             st.form_submit_button(
                 t("gate_send"), type="primary", icon=":material/send:", on_click=_send, args=(gate, key)

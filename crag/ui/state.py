@@ -15,7 +15,7 @@ import streamlit as st
 
 from config import Settings, load_settings
 from crag.errors import BuildLockedError, CragError
-from crag.events import BuildEvent, BuildFinished, FileRow, Finished, TurnEvent
+from crag.events import Asking, BuildEvent, BuildFinished, FileRow, Finished, TurnEvent
 from crag.gate import Gate
 from crag.runtime import Job, JobState, Runtime
 from crag.schema import Exchange, Thresholds, Trace
@@ -64,6 +64,12 @@ class Turn:
     @property
     def waits(self) -> bool:
         return self.before is not None and self.before.running
+
+    @property
+    def asks(self) -> bool:
+        """Whether its query waits for a person now."""
+        last = self.job.events[-1:]
+        return self.gate is not None and not self.gate.answered and bool(last) and isinstance(last[0], Asking)
 
     @property
     def trace(self) -> Trace | None:

@@ -77,6 +77,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "machine, nothing of your documents.",
         "您的文档不足以回答此问题。目前尚未发送任何内容；点击“发送”后，只有这段文字会离开本机，文档内容不会发送。",
     ),
+    "gate_fetches": (
+        "Pages that are found may then be fetched from their sites.",
+        "之后可能会从相应网站读取找到的网页。",
+    ),
     "gate_send": ("Send", "发送"),
     "gate_decline": ("Do not search", "不搜索"),
     # decision
