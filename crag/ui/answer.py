@@ -7,7 +7,7 @@ import streamlit as st
 from crag.schema import Action, Support, Trace
 from crag.text import language
 from crag.ui import answer_text, safe
-from crag.ui.panels import documents, on_page, refined_context, second_look, timing, web
+from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
 
 BADGES = {
@@ -18,6 +18,7 @@ BADGES = {
 PANELS = {
     "documents": documents.draw,
     "refined_context": refined_context.draw,
+    "replay": replay.draw,
     "on_page": on_page.draw,
     "second_look": second_look.draw,
     "timing": timing.draw,
@@ -108,6 +109,7 @@ def _evidence(trace: Trace, t: Texts) -> None:
         "refined_context": t(
             "panel_refined_context", n=sum(strip.kept for strip in trace.strips), of=len(trace.strips)
         ),
+        "replay": t("panel_replay"),
         "on_page": t("panel_on_page"),
         "second_look": t("panel_second_look") if trace.search_query else web.summary(trace, t),
         "timing": t("panel_timing"),

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from crag.ui.texts import conversation, evidence, knowledge
+from crag.ui.texts import conversation, evidence, knowledge, replay
 
 LANGUAGES: Final = ("en", "zh")
 
-CATALOG: Final[dict[str, tuple[str, str]]] = {**conversation.TEXTS, **evidence.TEXTS, **knowledge.TEXTS}
+CATALOG: Final[dict[str, tuple[str, str]]] = {
+    **conversation.TEXTS,
+    **evidence.TEXTS,
+    **knowledge.TEXTS,
+    **replay.TEXTS,
+}
 
 
 @dataclass(frozen=True)
