@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     asking.add_argument("--show", default="", metavar="LIST", help=f"also print, by commas: {', '.join(SHOWN)}")
     asking.add_argument("--json", action="store_true", help="print the whole trace as JSON instead")
+    asking.add_argument("--export", metavar="FILE", help="also write a report to hand on: .html, .md or .json")
     asking.set_defaults(run=ask)
 
     grading = commands.add_parser("grade", help='grade JSON lines {"question", "texts"} from standard input')

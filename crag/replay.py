@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from crag.action_trigger import decide
 from crag.refinement import recompose, select
-from crag.schema import Action, Decision, GradedDocument, GradedStrip, Knowledge, Source, Thresholds, Trace
+from crag.schema import Action, Decision, Fate, GradedDocument, GradedStrip, Knowledge, Source, Thresholds, Trace
 
 
 class Lacking(StrEnum):
@@ -47,8 +47,21 @@ def replay(trace: Trace, thresholds: Thresholds) -> tuple[Decision | None, tuple
     seen |= {document.id for document in trace.web_documents}
     documents = [document for document in (*trace.documents, *trace.web_documents) if document.id in seen]
     found = [strip for strip in trace.strips if seen & set(strip.documents)]
-    strips = select(documents, found, thresholds, decision.action if decision else None)
+    strips = _within_window(trace, select(documents, found, thresholds, decision.action if decision else None))
     return decision, strips, recompose(strips)
+
+
+def _within_window(trace: Trace, strips: tuple[GradedStrip, ...]) -> tuple[GradedStrip, ...]:
+    """Where the model's window was full then and all that filled it is kept again, what is no better stays outside.
+
+    Where less is kept there may be room; how much is not known without the model, so nothing is left out.
+    """
+    outside = [strip.score or 0.0 for strip in trace.strips if strip.fate is Fate.BEYOND_WINDOW]
+    sent = {strip.id for strip in trace.strips if strip.kept}
+    if not outside or not sent <= {strip.id for strip in strips if strip.kept}:
+        return strips
+    left_out = {s.id for s in strips if s.kept and s.id not in sent and (s.score or 0.0) <= max(outside)}
+    return tuple(s.model_copy(update={"fate": Fate.BEYOND_WINDOW}) if s.id in left_out else s for s in strips)
 
 
 def looks(trace: Trace, thresholds: Thresholds) -> tuple[Decision | None, ...]:

@@ -152,3 +152,13 @@ def test_nothing_changes_under_the_same_thresholds() -> None:
 def test_verdicts_follow_the_thresholds() -> None:
     trace = trace_of({"a": (0.5, 0.9)})
     assert [d.verdict for d in regraded(trace.documents, Thresholds(upper=0.4, lower=0.1))] == [Verdict.RELEVANT]
+
+
+def test_what_did_not_fit_into_the_models_window_stays_outside() -> None:
+    trace = trace_of({"a": (0.8, 0.9), "b": (0.8, 0.6)})
+    cut = tuple(
+        strip.model_copy(update={"fate": Fate.BEYOND_WINDOW}) if strip.id == "s-b" else strip for strip in trace.strips
+    )
+    trace = trace.model_copy(update={"strips": cut})
+    assert [strip.fate for strip in replay(trace, DEFAULT)[1]] == [Fate.KEPT, Fate.BEYOND_WINDOW]
+    assert [strip.fate for strip in replay(trace, Thresholds(strip=0.7))[1]] == [Fate.KEPT, Fate.BELOW_THRESHOLD]

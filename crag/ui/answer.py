@@ -6,7 +6,7 @@ import streamlit as st
 
 from crag.schema import Action, Support, Trace
 from crag.text import language
-from crag.ui import answer_text, safe
+from crag.ui import answer_text, exporting, safe
 from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
 
@@ -44,6 +44,7 @@ def draw(trace: Trace, t: Texts) -> None:
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions:
         _evidence(trace, t)
+    exporting.draw(trace, t)
 
 
 def draw_decision(action: Action, sentence: str, t: Texts) -> None:

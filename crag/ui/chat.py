@@ -7,7 +7,7 @@ import streamlit as st
 from config import Settings
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, safe, sidebar, spoken, state, welcome
+from crag.ui import answer, exporting, safe, sidebar, spoken, state, welcome
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Conversation, Process, Turn
@@ -47,6 +47,8 @@ def draw(
                     _follow(turn, t)
                 else:
                     _ended(process, conversation, turn, last, settings, t)
+        if conversation and not running:
+            exporting.draw_conversation([turn.trace for turn in turns if turn.trace], conversation.id, t)
         _tell(turns, running, t)
 
 

@@ -15,7 +15,8 @@ from crag.ui.texts import CATALOG, LANGUAGES, Texts, language_of
 from crag.ui.upload import OnConflict, Outcome
 
 UI = Path(__file__).resolve().parents[2] / "crag" / "ui"
-SOURCES = sorted(UI.rglob("*.py"))
+EXPORT = UI.parent / "export"
+SOURCES = [*sorted(UI.rglob("*.py")), *sorted(EXPORT.rglob("*.py"))]
 SHOWS = {
     "badge", "button", "caption", "chat_input", "error", "expander", "file_uploader", "header", "info", "markdown",
     "pills", "progress", "segmented_control", "slider", "subheader", "success", "text", "title", "toast", "warning",
@@ -47,6 +48,8 @@ def asked_for() -> tuple[set[str], set[str]]:
             choices = [key.body, key.orelse] if isinstance(key, ast.IfExp) else [key]
             whole |= {c.value for c in choices if isinstance(c, ast.Constant)}
             beginnings |= {c.values[0].value for c in choices if isinstance(c, ast.JoinedStr)}  # type: ignore[attr-defined]
+    for path in EXPORT.glob("*.jinja"):
+        whole |= set(re.findall(r"\bt\('(\w+)'", path.read_text(encoding="utf-8")))
     return whole, beginnings
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from crag.ui.texts import conversation, evidence, knowledge, replay
+from crag.ui.texts import conversation, evidence, export, knowledge, replay
 
 LANGUAGES: Final = ("en", "zh")
 
 CATALOG: Final[dict[str, tuple[str, str]]] = {
     **conversation.TEXTS,
     **evidence.TEXTS,
+    **export.TEXTS,
     **knowledge.TEXTS,
     **replay.TEXTS,
 }
