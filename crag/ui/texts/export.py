@@ -13,7 +13,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "交给需要核对答案的人。不会发送到任何地方。",
     ),
     "export_as_html": ("Report with page images", "带页面图像的报告"),
-    "export_as_md": ("Markdown", "Markdown"),
+    "export_as_md": ("Text as Markdown", "Markdown 文本"),
     "export_as_json": ("JSON, the whole trace", "JSON（完整记录）"),
     # in the report
     "export_title": ("Answers with their evidence", "答案及其证据"),
