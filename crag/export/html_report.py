@@ -14,7 +14,7 @@ from crag import __version__
 from crag.cited import look_of
 from crag.export.doubts import doubts
 from crag.export.pictures import Picture, Place, cited_pages
-from crag.export.wording import asked, made_by, moment, place, sent
+from crag.export.wording import asked, cited_first, made_by, moment, place, sent
 from crag.schema import Source, Trace
 from crag.text import language
 from crag.ui import answer_text, safe
@@ -54,7 +54,6 @@ def _environment() -> Environment:
 
 def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts) -> dict[str, Any]:
     """What the template needs of one turn; what ends in `_html` is escaped already, and all else by the template."""
-    cited = {citation.n for citation in trace.citations}
     shown = {key: _figure(trace, key, pictures, t) for key in cited_pages(trace)}
     return {
         "number": number,
@@ -63,7 +62,7 @@ def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts
         "asked": asked(trace, t),
         "doubts": doubts(trace, t),
         "answer_html": answer_text.as_html(trace.answer.strip()),
-        "sources": [_source(trace, source, source.n in cited, shown, t) for source in trace.sources],
+        "sources": [_source(trace, source, cited, shown, t) for source, cited in cited_first(trace)],
         "web": sent(trace.web, t) if trace.web else "",
         "groups": [group for group in (trace.documents, trace.web_documents) if group],
         "place": partial(place, t=t),

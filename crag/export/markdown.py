@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from crag.export.doubts import doubts
-from crag.export.wording import asked, is_written, made_by, place, sent
+from crag.export.wording import asked, cited_first, is_written, made_by, place, sent
 from crag.schema import Source, Trace
 from crag.ui import safe
 from crag.ui.texts import Texts
@@ -54,9 +54,8 @@ def _turn(trace: Trace, t: Texts) -> Iterator[str]:
     yield quoted(_answer(trace)) if trace.answer.strip() else inert(t("export_no_answer"))
     if trace.sources:
         yield f"## {t('export_sources')}"
-        cited = {citation.n for citation in trace.citations}
-        for source in trace.sources:
-            yield _source(source, source.n in cited, t)
+        for source, cited in cited_first(trace):
+            yield _source(source, cited, t)
     if trace.web:
         yield inert(sent(trace.web, t))
     yield inert(made_by(trace, t))

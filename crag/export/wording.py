@@ -23,6 +23,12 @@ def asked(trace: Trace, t: Texts) -> str:
     return f"{said} {t('asked_of', files=', '.join(trace.files))}" if trace.files else said
 
 
+def cited_first(trace: Trace) -> list[tuple[Source, bool]]:
+    """The sources with whether they are cited: those that the answer rests on before those it was merely given."""
+    cited = {citation.n for citation in trace.citations}
+    return sorted(((source, source.n in cited) for source in trace.sources), key=lambda pair: not pair[1])
+
+
 def place(source: Source | GradedStrip | GradedDocument, t: Texts) -> str:
     """File and page, or title and address of a web page."""
     if source.url:
