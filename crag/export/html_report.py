@@ -68,6 +68,7 @@ def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts
         "place": partial(place, t=t),
         "ledger": [(name, list(strips)) for name, strips in groupby(trace.strips, partial(place, t=t))],
         "score": partial(_score, t=t),
+        "look": lambda look: t(f"look_{look}"),
         "made_by": made_by(trace, t),
     }
 

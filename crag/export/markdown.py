@@ -14,7 +14,7 @@ from crag.ui.texts import Texts
 _SIGNS = re.compile(r"([\\`*_\[\]<>#|~!&$])")
 _STRUCTURE = re.compile(r"([\\\[\]<>!&$])")
 """What could load, lead away or be markup in an answer that a model has structured itself."""
-_LINKED = re.compile(r":(?=//|\w)|(?<=\bwww)\.|@(?=\w)", re.IGNORECASE)
+_LINKED = re.compile(r":(?=//|[a-z_+-][\w+-]*:)|(?<=\bwww)\.|@(?=\w)", re.IGNORECASE)
 """Signs from which readers make links, mentions and emoji by themselves."""
 _BEGINS = re.compile(r"^(\d{1,9}(?=[.)])|(?=[-+=]))")
 """Where a backslash keeps a line from beginning a list or underlining a heading."""
@@ -34,7 +34,14 @@ def inert(text: str) -> str:
 
 def quoted(lines: Iterable[str]) -> str:
     """Lines as a quotation: what stands in it is told apart from our own words."""
-    return "\n".join(f"> {line}".rstrip() for line in lines)
+    return "\n".join(f"> {line}" if line else ">" for line in lines)
+
+
+def broken(lines: Sequence[str]) -> Iterator[str]:
+    """Inert lines that stay lines: two spaces at the end break one."""
+    for number, line in enumerate(lines):
+        follows = line.strip() and "".join(lines[number + 1 : number + 2]).strip()
+        yield inert(line) + ("  " if follows else "")
 
 
 def _turn(trace: Trace, t: Texts) -> Iterator[str]:
@@ -64,18 +71,14 @@ def _turn(trace: Trace, t: Texts) -> Iterator[str]:
 def _answer(trace: Trace) -> Iterator[str]:
     """Quotes say nothing but themselves; what a model has written keeps its lists and tables, and links nowhere."""
     lines = safe.clean(trace.answer.strip()).split("\n")
-    for number, line in enumerate(lines):
-        if is_written(trace):
-            text = _STRUCTURE.sub(r"\\\1", line)
-            yield _LINKED.sub(lambda match: "\\" + match[0], text)
-        else:
-            follows = number + 1 < len(lines) and line.strip() and lines[number + 1].strip()
-            yield inert(line) + ("  " if follows else "")
+    if is_written(trace):
+        structured = (_STRUCTURE.sub(r"\\\1", line) for line in lines)
+        return (_LINKED.sub(lambda match: "\\" + match[0], line) for line in structured)
+    return broken(lines)
 
 
 def _source(source: Source, cited: bool, t: Texts) -> str:
     used = t("look_cited") if cited else t("export_not_cited")
     others = t("export_also", files=", ".join(source.files[1:])) if source.files[1:] else ""
     head = f"**\\[{source.n}\\] {inert(place(source, t))}** ({used})" + (f" {inert(others)}" if others else "")
-    lines = (inert(line) for line in source.text.split("\n"))
-    return f"{head}\n\n{quoted(lines)}"
+    return f"{head}\n\n{quoted(broken(source.text.splitlines()))}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from crag.cited import look_of, strips_on
+from crag.cited import cited_strips, look_of, strips_on
 from crag.errors import CragError, PageImageError
 from crag.knowledge_base.evidence import Mark, shown
 from crag.knowledge_base.pages import Page
@@ -56,10 +56,16 @@ def pictures_of(traces: Sequence[Trace], pages: Pages | None) -> dict[Place, Pic
 
 
 def cited_pages(trace: Trace) -> list[tuple[str, int]]:
-    """(content, page) of the cited sources that stand in files, each once, in the order of the sources."""
+    """(content, page) of files where a cited strip stands, each once, in the order of the sources."""
     cited = {citation.n for citation in trace.citations}
-    sources = [source for source in trace.sources if source.n in cited and not source.url]
-    places = [(source.content, page) for source in sources for page in source.pages or (source.page,)]
+    ids = cited_strips(trace)
+    strips = {strip.id: strip for strip in trace.strips if strip.id in ids}
+    places: list[tuple[str, int]] = []
+    for source in trace.sources:
+        if source.n in cited and not source.url:
+            found = [strips[id_] for id_ in source.strips if id_ in strips]
+            pages = sorted({span.page for strip in found for span in strip.spans}) or [source.page]
+            places += [(source.content, page) for page in pages]
     return list(dict.fromkeys(places))
 
 

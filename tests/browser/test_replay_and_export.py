@@ -58,7 +58,7 @@ def test_an_answer_is_replayed_by_keyboard_and_handed_on_as_a_report_that_loads_
     assert thumbs.count() == 3
     lower, upper = thumbs.nth(0), thumbs.nth(1)
     for thumb in (lower, upper):
-        assert "Lower and upper threshold" in named(thumb)
+        assert "lower and upper threshold" in named(thumb)
     upper.focus()
     upper.press("End")
     panel.get_by_text("the action would be Ambiguous").wait_for()

@@ -17,14 +17,10 @@ LONGEST = 90
 
 def plot(strips: Sequence[GradedStrip], threshold: float, t: Texts) -> alt.LayerChart | alt.FacetChart:
     """`threshold` in [0, 1]; strips without a score are left out."""
-    axis = alt.Axis(values=[0, threshold, 1], format=".2f", grid=False, domain=False, labelOverlap=True)
+    axis = alt.Axis(values=[0, threshold, 1], format=".2f", grid=False, domain=False, labelOverlap="greedy")
     across: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": axis, "title": None}
-    kinds = alt.Y(
-        "kind:N",
-        sort=[t("filter_kept"), t("filter_dropped")],
-        title=None,
-        axis=alt.Axis(ticks=False, domain=False),
-    )
+    names = [t("filter_kept"), t("filter_dropped")]
+    kinds = alt.Y("kind:N", sort=names, title=None, axis=None, scale=alt.Scale(domain=names))
     base = alt.Chart(alt.InlineData(values=[_row(strip, t) for strip in strips if strip.score is not None])).encode(
         x=alt.X("score:Q", **across),
         y=kinds,
@@ -42,7 +38,12 @@ def plot(strips: Sequence[GradedStrip], threshold: float, t: Texts) -> alt.Layer
     )
     kept = base.transform_filter("datum.kept").mark_point(filled=True, size=80, opacity=0.85)
     dropped = base.transform_filter("!datum.kept").mark_tick(thickness=2, size=16, opacity=0.7)
-    return alt.layer(rule, dropped, kept).properties(height=110)
+    words = (  # in the plot, so that its scale stands below that of the documents
+        alt.Chart(alt.InlineData(values=[{"kind": name} for name in names]))
+        .mark_text(align="left", dy=-17, color=QUIET, fontSize=12)
+        .encode(x=alt.value(0), y=kinds, text="kind:N")
+    )
+    return alt.layer(rule, words, dropped, kept).properties(height=140)
 
 
 def _row(strip: GradedStrip, t: Texts) -> dict[str, Any]:

@@ -15,10 +15,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "无法重演：这个回答没有已评分的片段。",
     ),
     "replay_limits": (
-        "Lower and upper threshold of this replay: documents",
-        "本次重演的下阈值和上阈值：文档",
+        "Replay: lower and upper threshold",
+        "重演：下阈值和上阈值",
     ),
-    "replay_strip": ("Strip threshold of this replay: strips", "本次重演的片段阈值：片段"),
+    "replay_strip": ("Replay: strip threshold", "重演：片段阈值"),
     "replay_same": ("As it was: nothing changes.", "与原来相同：没有变化。"),
     "replay_change": ("Compared with the answer: {changes}.", "与原答案相比：{changes}。"),
     "replay_strips_more": ("{n} strip more|{n} strips more", "多 {n} 个片段"),
