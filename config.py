@@ -209,6 +209,13 @@ class Settings(BaseSettings):
     parse_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
         20.0, description="Seconds that reading a page of a PDF may take before the page is left out."
     )
+    parser: Literal["builtin", "mineru"] = Field(
+        "builtin", description="Who reads the PDFs; `mineru` sends each to your MinerU service (version 3)."
+    )
+    mineru_url: str = Field("", description="Address of your MinerU service; needed where it is the parser.")
+    mineru_timeout: Annotated[float, Field(gt=0, le=86_400)] = Field(
+        600.0, description="Seconds that MinerU may take for a file before the built-in parser reads it."
+    )
     ocr: Literal["off", "auto", "force"] = Field(
         "auto", description="Pages read from their pictures: none, those without usable text, or all."
     )
@@ -216,7 +223,9 @@ class Settings(BaseSettings):
     threads: Annotated[int, Field(ge=0, le=64)] = Field(0, description="Threads of the embedding engine; 0: all cores.")
     language: Literal["auto", "en", "zh"] = Field("auto", description="Language of the page; `auto`: the browser's.")
 
-    @field_validator("tavily_url", "dashscope_url", "ollama_url", "openai_api_base", "deepseek_url", "web_url")
+    @field_validator(
+        "tavily_url", "dashscope_url", "ollama_url", "openai_api_base", "deepseek_url", "web_url", "mineru_url"
+    )
     @classmethod
     def _is_an_address(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", url):
@@ -253,6 +262,12 @@ class Settings(BaseSettings):
             raise ValueError("CRAG_WEB_PROVIDER: google needs the id of your search engine, set GOOGLE_CSE_ID")
         if self.web_provider == "searxng" and not self.web_url:
             raise ValueError("CRAG_WEB_PROVIDER: searxng needs the address of your instance, set CRAG_WEB_URL")
+        return self
+
+    @model_validator(mode="after")
+    def _mineru_has_an_address(self) -> Settings:
+        if self.parser == "mineru" and not self.mineru_url:
+            raise ValueError("CRAG_PARSER: mineru needs the address of your service, set CRAG_MINERU_URL")
         return self
 
     def _grading_provider(self) -> str:

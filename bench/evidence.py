@@ -1,12 +1,16 @@
 """Whether evidence stands where its text stands: strips against what is read back from under their rectangles.
 
     python -m bench.evidence --pdfs DIR [--files 15] [--strips 40] [--out FILE]
+    python -m bench.evidence --scans [--out FILE]
 
 The PDFs of DIR are read into a temporary index (without an embedding engine: vectors play no part here). Files and
 strips are drawn by a fixed seed, files with turned pages and pages read by OCR first. The text under a strip's
 rectangles is read back by another route than the one that stored the words: from the drawn page's own characters
 (those whose middle lies in a rectangle), or, for pages read by OCR, by rendering the rectangles
 alone and reading that picture. Both texts are squashed (NFKC, without spaces and hyphens) and compared by difflib.
+
+A second recognition makes mistakes of its own. With `--scans` pages are made from known text as pictures, turned and
+skewed (`_scans.py`); every strip of them is compared with the characters whose middle truly lies in its rectangles.
 """
 
 from __future__ import annotations
@@ -27,10 +31,11 @@ import numpy as np
 import numpy.typing as npt
 import pymupdf
 
+from bench._scans import Character, write_scans
 from crag.errors import CragError
 from crag.events import FileFinished, FileRow
 from crag.knowledge_base.base import KnowledgeBase
-from crag.knowledge_base.evidence import Rect, rectangles, turned
+from crag.knowledge_base.evidence import Rect, rectangles, shown, turned
 from crag.knowledge_base.opening import open_document
 from crag.knowledge_base.pages import Page
 from crag.schema import Strip
@@ -41,6 +46,10 @@ SHORTEST = 25
 OCR_DPI = 200
 ENOUGH = 0.9
 _DROPPED = re.compile(r"[\s\-\u00ad\u2010\u2011\x00-\x1f\u200b-\u200f|*]")
+
+
+Result = tuple[float, str, Page, Strip, str]
+"""Ratio, path, page, strip, what stands under its rectangles."""
 
 
 class NoEmbedder:
@@ -155,14 +164,46 @@ def check(path: Path, page: Page, strip: Strip) -> tuple[float, str]:
     return max(ratio(strip.text, read), ratio(canonical, read)), read
 
 
+def check_scan(page: Page, strip: Strip, truth: Sequence[Character]) -> tuple[float, str]:
+    """(ratio, what truly stands under the rectangles) of one strip of a page made from known text."""
+    rects = shown(page.words, [(span.start, span.end) for span in strip.spans])
+    under = [char for char, x, y in truth if any(r.x0 <= x <= r.x1 and r.y0 <= y <= r.y1 for r in rects)]
+    return ratio(strip.text, "".join(under)), "".join(under)
+
+
+def measure_scans(folder: Path) -> list[Result]:
+    """All strips of pages that are made from known text."""
+    files = folder / "Files"
+    files.mkdir()
+    truth = write_scans(files)
+    base = KnowledgeBase(files, folder / "index", NoEmbedder(), parse_timeout=120)
+    try:
+        results: list[Result] = []
+        for row in build(base):
+            page = base.pages.page(row.path, 1)
+            for strip in {strip.id: strip for passage in page.passages for strip in passage.strips}.values():
+                score, read = check_scan(page, strip, truth[row.path])
+                results.append((score, row.path, page, strip, read))
+        return results
+    finally:
+        base.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pdfs", type=Path, required=True)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--pdfs", type=Path)
+    source.add_argument("--scans", action="store_true", help="pages made from known text in place of files")
     parser.add_argument("--files", type=int, default=15)
     parser.add_argument("--strips", type=int, default=40)
     parser.add_argument("--largest", type=int, default=60, help="leave out files of more pages than this")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
+    if given.scans:
+        with tempfile.TemporaryDirectory() as folder:
+            results = measure_scans(Path(folder))
+        report(results, given.out)
+        return
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder, "Files")
         files.mkdir()
@@ -188,7 +229,7 @@ def _pages(pdf: Path) -> int:
         return 0
 
 
-def report(results: Sequence[tuple[float, str, Page, Strip, str]], out: Path | None) -> None:
+def report(results: Sequence[Result], out: Path | None) -> None:
     for score, path, page, strip, read in sorted(results, key=lambda result: result[0]):
         kind = "ocr" if page.row.facts.ocr else f"{page.row.rotation}°"
         print(f"{score:.3f} {path} p. {page.row.number} {kind}: {strip.text[:60]!r}")

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
@@ -127,7 +127,7 @@ def main() -> None:
         settings = load_settings(
             files_dir=Path(folder, "Files"), chroma_dir=Path(folder, "chroma_db"), data_dir=Path(folder, "own")
         )
-        house = open_house(settings)
+        house = replace(open_house(settings), kept_grades=None)  # every question is judged, also in a second run
         for _ in house.knowledge_base.build():
             continue
         with slow_model(args.latency) as (url, seen):

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crag.knowledge_base.base import KnowledgeBase
-from crag.knowledge_base.builder import index_fingerprint
+from crag.knowledge_base.fingerprint import index_fingerprint
 from crag.knowledge_base.generation import Generation
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.records import Reading, Target

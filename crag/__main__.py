@@ -89,6 +89,11 @@ def _parser() -> argparse.ArgumentParser:
         "--file", action="append", default=[], metavar="NAME", help="use only files so called: a part or a pattern"
     )
     asking.add_argument("--show", default="", metavar="LIST", help=f"also print, by commas: {', '.join(SHOWN)}")
+    asking.add_argument(
+        "--web",
+        choices=("off", "ask", "auto"),
+        help="for this question: no web, after you have seen the query, at once",
+    )
     asking.add_argument("--json", action="store_true", help="print the whole trace as JSON instead")
     asking.add_argument("--export", metavar="FILE", help="also write a report to hand on: .html, .md or .json")
     asking.set_defaults(run=ask)
@@ -114,12 +119,15 @@ def _parser() -> argparse.ArgumentParser:
     evaluating.set_defaults(run=evaluate)
 
     examining = commands.add_parser("doctor", help="say what is installed, configured and reachable, and what to mend")
+    examining.add_argument(
+        "--online", action="store_true", help="also test what is set up outside this machine: a very short call each"
+    )
     examining.set_defaults(run=_doctor)
     return parser
 
 
-def _doctor(_: argparse.Namespace, settings: Settings) -> int:
-    findings = examine(settings)
+def _doctor(options: argparse.Namespace, settings: Settings) -> int:
+    findings = examine(settings, options.online)
     for finding in findings:
         mark = "FAIL" if not finding.ok else "note" if finding.subject == "file" else "ok"
         print(f"{mark:4} {finding.subject}: {finding.text}")

@@ -10,6 +10,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
+from pydantic import SecretStr
+
 from config import Settings
 from crag import calibrations
 from crag.agent_model.base import Ledger, ModelSpec
@@ -17,6 +19,7 @@ from crag.agent_model.registry import Models
 from crag.agent_model.specs import grading_spec, writing_spec
 from crag.calibrations import Calibration
 from crag.embedding.base import Embedder
+from crag.embedding.choosing import make_embedder
 from crag.embedding.loading import load_cross, load_embedder
 from crag.errors import CragError, HistoryError
 from crag.evaluator.base import Evaluator
@@ -32,6 +35,7 @@ from crag.generator.direct import FixedDirectAnswer, LlmDirectAnswer
 from crag.generator.extractive import ExtractiveGenerator
 from crag.generator.llm import LlmGenerator
 from crag.knowledge_base.base import KnowledgeBase
+from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
 from crag.runtime import Job
 from crag.schema import Exchange, Thresholds
@@ -170,19 +174,22 @@ class House:
 def open_house(settings: Settings, progress: Progress | None = None) -> House:
     """Loads the embedding engine (the first time it is converted, with `progress`) and opens the knowledge base.
 
-    Raises EmbeddingError where there is no engine, KnowledgeBaseError where the index cannot be opened,
-    ConfigurationError where the evaluator that was chosen lacks its model or its packages.
+    With another embedding the engine is loaded for the evaluator alone. A service that makes vectors is not asked
+    here: the page opens without it. Raises EmbeddingError where there is no engine, KnowledgeBaseError where the index
+    cannot be opened, ConfigurationError where the evaluator that was chosen lacks its model or its packages.
     """
     grader = load_pair_model(settings.grader_model, progress) if settings.evaluator == "cross-encoder" else None
     loaded = load_embedder(settings.cache_dir, settings.threads, progress)
+    embedder = embedder_of(settings, loaded.embedder)
     knowledge_base = KnowledgeBase(
         settings.files_dir,
         settings.chroma_dir,
-        loaded.embedder,
+        embedder,
         parse_timeout=settings.parse_timeout,
         ocr=settings.ocr,
         ocr_cache=settings.cache_dir / "ocr",
-        notice=loaded.notice,
+        notice=loaded.notice if embedder is loaded.embedder else None,
+        mineru=MinerU(settings.mineru_url, settings.mineru_timeout) if settings.parser == "mineru" else None,
     )
     models, kept_grades = Models(), GradeCache(settings.cache_dir / GRADES)
     evaluator: Evaluator
@@ -193,17 +200,38 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         evaluator = LlmJudge(models.get(spec), Ledger(), kept_grades, date.today())
     else:
         cross = load_cross(loaded.embedder, settings.cache_dir, settings.threads, progress)
-        evaluator = LightweightEvaluator(loaded.embedder, knowledge_base, cross.engine)
+        known = knowledge_base if embedder is loaded.embedder else knowledge_base.own_vectors(loaded.embedder)
+        evaluator = LightweightEvaluator(loaded.embedder, known, cross.engine)
         told.append(cross.notice)
     notices = tuple(notice for notice in told if notice)
     return House(
-        loaded.embedder,
+        embedder,
         knowledge_base,
         evaluator,
         notices,
         calibrations.folder_of(settings.data_dir),
         models,
         kept_grades,
+    )
+
+
+def embedder_of(settings: Settings, embedded: Embedder) -> Embedder:
+    """Who makes the vectors of the index; nothing is sent yet. The evaluator keeps the embedded engine's."""
+    provider = settings.embedding_provider
+    if provider == "embedded":
+        return embedded
+    urls = {"ollama": settings.ollama_url, "dashscope": settings.dashscope_url, "openai": settings.openai_api_base}
+    keys = {"dashscope": settings.dashscope_api_key, "openai": settings.openai_api_key}
+    return make_embedder(
+        provider,
+        settings.embedding_model or (settings.ollama_embed if provider == "ollama" else ""),
+        urls[provider],
+        keys.get(provider, SecretStr("")),
+        region=settings.dashscope_region,
+        dimension=settings.embedding_dimension,
+        timeout=settings.llm_timeout,
+        retries=settings.llm_retries,
+        concurrency=settings.llm_concurrency,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -15,8 +16,19 @@ from pathlib import Path
 from config import Settings
 from crag.assembly import House, open_house
 from crag.errors import ConfigurationError, CragError, EmptyIndexError
+from crag.knowledge_base.mineru import MinerU, ask_version
 from crag.runtime import sentence
+from crag.services import leaving, services, to_test, try_out
+from crag.ui.texts import Texts
+from crag.ui.what_leaves import what_leaves
 
+SUBJECTS = {
+    "embed": "embedding",
+    "grade": "evaluator",
+    "write": "generator",
+    "rewrite": "rewriter",
+    "search": "web search",
+}
 PACKAGES = ("streamlit", "chromadb", "pymupdf", "onnxruntime", "tokenizers", "sentencex", "sqlalchemy", "pebble")
 FREE_BYTES = 500_000_000
 """Below this much free disk space the model's conversion or a build may fail."""
@@ -31,9 +43,13 @@ class Finding:
     text: str
 
 
-def examine(settings: Settings) -> list[Finding]:
-    """Looks at everything a question needs, in the order in which it is needed. Never raises."""
-    findings = [*_python(), *_packages(), *_folders(settings), *_ocr(settings), *_web(settings)]
+def examine(settings: Settings, online: bool = False) -> list[Finding]:
+    """Looks at everything a question needs, in the order in which it is needed. Never raises.
+
+    What runs on this machine is asked for a few words; with `online` also what lies outside, which may cost a little.
+    """
+    findings = [*_python(), *_packages(), *_folders(settings), *_parser(settings), *_ocr(settings), *_web(settings)]
+    findings += _privacy(settings)
     try:
         house = open_house(settings)
     except Exception as error:  # whatever is broken is what was asked for
@@ -41,9 +57,14 @@ def examine(settings: Settings) -> list[Finding]:
         return [*findings, Finding(subject, False, sentence(error))]
     findings += _evaluator(house, settings)
     findings += _thresholds(house, settings)
-    for subject, probe in (("engine", _engine), ("index", _index)):
+    looks = (
+        ("engine", lambda: _engine(house, settings)),
+        ("services", lambda: _services(house, settings, online)),
+        ("index", lambda: _index(house)),
+    )
+    for subject, look in looks:
         try:
-            findings += probe(house)
+            findings += look()
         except Exception as error:
             findings.append(Finding(subject, False, sentence(error)))
     house.close()
@@ -98,6 +119,20 @@ def _nearest(folder: Path) -> Path:
     return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
 
 
+def _parser(settings: Settings) -> Iterator[Finding]:
+    """Who reads the files; MinerU is asked for its version alone."""
+    if settings.parser == "builtin":
+        yield Finding("parser", True, "built in: files are read on this machine")
+        return
+    found = ask_version(MinerU(settings.mineru_url, settings.mineru_timeout))
+    if found is None:
+        yield Finding("parser", False, "MinerU cannot be asked: start the service, or correct CRAG_MINERU_URL.")
+    elif found.split(".")[0] not in ("2", "3"):
+        yield Finding("parser", False, f"MinerU {found} has no /file_parse: run MinerU 3 (`pip install 'mineru<4'`).")
+    else:
+        yield Finding("parser", True, f"MinerU {found} at {settings.mineru_url}: every file is sent there")
+
+
 def _ocr(settings: Settings) -> Iterator[Finding]:
     """Whether scans can be read; the engine is looked for, not loaded."""
     if settings.ocr == "off":
@@ -147,17 +182,46 @@ def _thresholds(house: House, settings: Settings) -> Iterator[Finding]:
         yield Finding("thresholds", False, not_applied)
 
 
-def _engine(house: House) -> Iterator[Finding]:
-    try:
-        vectors = house.embedder.embed_passages(["one", "一"])
-    except CragError as error:
-        yield Finding("embedding", False, str(error))
-        return
-    yield Finding("embedding", vectors.shape == (2, house.embedder.dimension), house.embedder.fingerprint)
+def _engine(house: House, settings: Settings) -> Iterator[Finding]:
+    """The engine of this process; a service is looked at with the others."""
+    if settings.embedding_provider == "embedded":
+        try:
+            vectors = house.embedder.embed_passages(["one", "一"])
+        except CragError as error:
+            yield Finding("embedding", False, str(error))
+            return
+        yield Finding("embedding", vectors.shape == (2, house.embedder.dimension), house.embedder.fingerprint)
     for notice in house.notices:
         yield Finding("embedding", False, notice)
     yield Finding("evaluator", True, f"{house.evaluator.name} {house.evaluator.version}")
-    yield Finding("generator", True, "extractive: quotes what it is given; nothing leaves this machine")
+    if settings.llm_provider == "embedded":
+        yield Finding("generator", True, "extractive: quotes what it is given; nothing leaves this machine")
+
+
+def _services(house: House, settings: Settings, online: bool) -> list[Finding]:
+    """One round trip to everyone who is set up: to this machine always, to others with `online`."""
+    return asyncio.run(_tested(house, settings, online))
+
+
+async def _tested(house: House, settings: Settings, online: bool) -> list[Finding]:
+    findings = []
+    for service in to_test(services(settings)):
+        subject = SUBJECTS[service.task]
+        if service.outside and not online:
+            said = f"{service.name} at {service.host}: not asked; `python -m crag doctor --online` tests it"
+            findings.append(Finding(subject, True, said))
+            continue
+        tested = await try_out(service, settings, house)
+        cost = f" It cost {tested.cost:.6f} {settings.currency}." if tested.cost is not None else ""
+        findings.append(Finding(subject, tested.ok, f"{service.name}: {tested.text}{cost}"))
+        if tested.notice:
+            findings.append(Finding(subject, False, tested.notice))
+    return findings
+
+
+def _privacy(settings: Settings) -> Iterator[Finding]:
+    """What leaves the machine, in the words of the page."""
+    yield Finding("privacy", True, what_leaves(leaving(settings), Texts("en")))
 
 
 def _index(house: House) -> Iterator[Finding]:

@@ -121,6 +121,20 @@ class FileChange(Frozen):
     state: FileState
 
 
+class VectorsAhead(Frozen):
+    """What a rebuild would do with vectors, to be told before it starts."""
+
+    after: str
+    """The model that makes them."""
+    before: str = ""
+    """The one that made those of the index, where all of them are to be made anew; the same one where the reader is
+    what has changed."""
+    passages: int = 0
+    """Passages of the index that are read and embedded again."""
+    destination: str = ""
+    """Who gets the text of new and changed files; empty: it stays on this machine."""
+
+
 class FileRow(Frozen):
     """One file of the knowledge base as the page lists it. `error` is the reason why it is not indexed."""
 

@@ -22,6 +22,10 @@ SENTENCES: Final[dict[str, tuple[str, str]]] = {
         "The web search found nothing that can be used.",
         "网络搜索没有找到可用的结果。",
     ),
+    "web_any_age": (
+        "The web has nothing that is as recent as was asked for: older pages were searched as well.",
+        "网络上没有符合时间要求的结果：同时搜索了更早的网页。",
+    ),
     "web_ungraded": (
         "What the web search found could not be graded ({causes}), so it was not used.",
         "网络搜索的结果无法评分（{causes}），因此未使用。",

@@ -120,7 +120,7 @@ def recompose(strips: Iterable[GradedStrip]) -> Knowledge:
     kept = tuple(sorted((strip for strip in strips if strip.kept), key=lambda strip: strip.order))
     groups = itertools.groupby(kept, key=lambda strip: (strip.file, strip.page))
     sources = tuple(_source(n, list(group)) for n, (_, group) in enumerate(groups, start=1))
-    return Knowledge(text=_as_text(sources), sources=sources, strips=kept)
+    return Knowledge(text=as_text(sources), sources=sources, strips=kept)
 
 
 def only(knowledge: Knowledge, ids: Collection[str]) -> Knowledge:
@@ -128,10 +128,11 @@ def only(knowledge: Knowledge, ids: Collection[str]) -> Knowledge:
     strips = {strip.id: strip for strip in knowledge.strips if strip.id in ids}
     held = ((source.n, [strips[id_] for id_ in source.strips if id_ in strips]) for source in knowledge.sources)
     sources = tuple(_source(n, group) for n, group in held if group)
-    return Knowledge(text=_as_text(sources), sources=sources, strips=tuple(strips.values()))
+    return Knowledge(text=as_text(sources), sources=sources, strips=tuple(strips.values()))
 
 
-def _as_text(sources: Iterable[Source]) -> str:
+def as_text(sources: Iterable[Source]) -> str:
+    """The sources as a model reads them, each below its number and its place."""
     return "\n\n".join(f"[{source.n}] {label(source)}\n{source.text}" for source in sources)
 
 

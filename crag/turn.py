@@ -228,8 +228,9 @@ class Turn:
         return shortened(query) if query else None
 
     async def search(self, web: WebSearch, query: str, proposed: str | None = None) -> Searched:
-        """The web, asked for `query`. A failure is noted and told, and ends nothing.
+        """The web, asked for `query`; where a question for news finds none, for what is of any age, and that is told.
 
+        A failure is noted and told, and ends nothing.
         `proposed` is what W had made of the question.
         """
         edited = proposed if proposed != query else None  # noted before anything leaves
@@ -239,6 +240,10 @@ class Turn:
         with self.timed("search"):
             try:
                 results = await web.search(query, age)
+                if age and not documents_of(results):
+                    self.web = asked = asked.model_copy(update={"time_range": None})
+                    self.notice("web_any_age")
+                    results = await web.search(query)
             except WebSearchError as error:
                 self.web = asked.model_copy(update={"error": str(error)})
                 self.notice("web_failed", error=error)

@@ -95,6 +95,11 @@ class ModelServer:
         """Bodies of the chat requests, in order."""
         return [asked.body for asked in self.asked if asked.path.endswith("/chat/completions")]
 
+    def forget(self) -> None:
+        """As it was at first, for the next test."""
+        fresh = ModelServer(self.url)
+        self.__dict__.update({name: value for name, value in vars(fresh).items() if name != "_running"})
+
     def reply(self, body: dict[str, Any]) -> Reply:
         if callable(self.script):
             return self.script(body)
@@ -102,11 +107,19 @@ class ModelServer:
 
     def wait_left(self, seconds: float = 5.0) -> float:
         """When the first one went away; AssertionError where nobody does in time."""
-        end = time.monotonic() + seconds
-        while not self.left:
-            assert time.monotonic() < end, "nobody went away"
-            time.sleep(0.005)
+        _wait(lambda: bool(self.left), seconds, "nobody went away")
         return self.left[0]
+
+    def wait_asked(self, chats: int = 1, seconds: float = 5.0) -> None:
+        """Until so many chat requests have come; AssertionError where they do not in time."""
+        _wait(lambda: len(self.chats) >= chats, seconds, f"{len(self.chats)} requests came")
+
+
+def _wait(until: Callable[[], bool], seconds: float, else_say: str) -> None:
+    end = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < end, else_say
+        time.sleep(0.005)
 
 
 def said_to(body: dict[str, Any]) -> str:

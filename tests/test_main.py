@@ -10,6 +10,8 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from tests.search.tavily_server import KEY, a_result, serving
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     "The Falcon 9 pump was tested in Graz in March 2021. Its flow rate is 42 litres per minute at 3 bar. "
@@ -39,12 +41,13 @@ class Shell:
             encoding="utf-8",
         )
 
-    def on_a_terminal(self, *arguments: str) -> str:
-        """What a person sees; the exit code must be 0."""
+    def on_a_terminal(self, *arguments: str, after: str = "", typed: str = "", **variables: str) -> str:
+        """What a person sees who types `typed` once `after` stands there; the exit code must be 0."""
         import pty
 
         mine, theirs = pty.openpty()
-        environment = {**os.environ, "CRAG_FILES_DIR": str(self.files), "CRAG_CHROMA_DIR": str(self.index)}
+        own = {"CRAG_FILES_DIR": str(self.files), "CRAG_CHROMA_DIR": str(self.index)}
+        environment = os.environ | own | variables
         command = [sys.executable, "-m", "crag", *arguments]
         with subprocess.Popen(
             command, cwd=ROOT, env={**environment, "TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs
@@ -54,6 +57,9 @@ class Shell:
             with contextlib.suppress(OSError):  # the terminal closes with the program
                 while block := os.read(mine, 4096):
                     seen += block
+                    if typed and after.encode() in seen:
+                        os.write(mine, typed.encode())
+                        typed = ""
             assert process.wait(timeout=240) == 0, seen.decode()
         os.close(mine)
         return seen.decode()
@@ -229,6 +235,53 @@ def test_a_build_and_a_question_work_on_a_terminal_too(tmp_path: Path) -> None:
     assert "pump.pdf: 2 pages" in built
     assert "━" in built, "a bar is drawn"
     assert "42 litres per minute" in shell.on_a_terminal("ask", "What is the flow rate of the Falcon 9 pump?")
+
+
+NOT_COVERED = "Who painted the Mona Lisa?"
+FOUND = a_result("The Mona Lisa was painted by Leonardo da Vinci between 1503 and 1519.", "https://art.example/")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
+@pytest.mark.parametrize(
+    ("typed", "sent"), [("\n", None), ("mona lisa painter\n", "mona lisa painter"), ("n\n", ""), ("\x04", "")]
+)
+def test_on_a_terminal_the_query_is_seen_sent_edited_or_declined(shell: Shell, typed: str, sent: str | None) -> None:
+    with serving() as tavily:
+        tavily.finds(FOUND)
+        web = {"CRAG_WEB_PROVIDER": "tavily", "TAVILY_API_KEY": KEY, "CRAG_TAVILY_URL": tavily.url}
+        seen = shell.on_a_terminal(
+            "ask", NOT_COVERED, "--web", "ask", after="n declines: ", typed=typed, CRAG_WEB_CACHE_HOURS="0", **web
+        )
+        queries = [request["query"] for request in tavily.requests]
+    assert "May this query be sent to tavily" in seen
+    if sent == "":
+        assert queries == []
+        assert "The query was not sent" in seen
+    else:
+        assert len(queries) == 1
+        assert queries[0] in seen
+        assert sent in (None, queries[0])
+        assert "Leonardo" in seen
+        assert ("edited, it was" in seen) == (sent is not None)
+
+
+def test_where_nobody_can_be_asked_nothing_is_sent_and_it_is_told(shell: Shell) -> None:
+    with serving() as tavily:
+        web = {"CRAG_WEB_PROVIDER": "tavily", "TAVILY_API_KEY": KEY, "CRAG_TAVILY_URL": tavily.url, "CRAG_WEB": "ask"}
+        asked = shell.run("ask", NOT_COVERED, **web)
+        assert tavily.requests == []
+    assert "nobody could be asked here" in asked.stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"), [({"CRAG_WEB": "off"}, "CRAG_WEB=off forbids the web"), ({}, "set CRAG_WEB_PROVIDER")]
+)
+def test_the_switch_cannot_open_a_web_that_is_forbidden_or_not_set_up(
+    shell: Shell, variables: dict[str, str], said: str
+) -> None:
+    ended = shell.run("ask", "x", "--web", "ask", **variables)
+    assert ended.returncode == 2
+    assert said in ended.stderr
 
 
 def test_doctor_tells_of_a_damaged_catalog_beside_all_else(tmp_path: Path) -> None:

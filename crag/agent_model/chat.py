@@ -159,7 +159,7 @@ class PydanticAiModel:
         max_tokens: int,
         repeat: bool,
     ) -> tuple[float, ModelResponse]:
-        """The answer to one request and when it was sent; tried again where a failure passes, failed tries noted."""
+        """When it was asked and what it answered, after tries of which those that failed are noted."""
         from pydantic_ai.direct import model_request
 
         for again in range(self.spec.retries + 2):

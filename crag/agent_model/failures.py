@@ -15,6 +15,8 @@ from crag.errors import ModelError
 
 LONGEST_WAIT: Final = 20.0
 """Seconds for which a server that asks for patience is waited for; where it asks for more, the user is told."""
+FIRST_WAIT: Final = 0.5
+"""Seconds before the first repetition; each further one waits twice as long."""
 PASSING: Final = frozenset({408, 409, 429})
 """Statuses, besides those from 500 on, after which the same request may succeed."""
 TOO_LONG: Final = (
@@ -115,7 +117,7 @@ def pause(error: BaseException, again: int) -> float | None:
         return None
     if error.retry_after is not None:
         return error.retry_after if error.retry_after <= LONGEST_WAIT else None
-    return min(8.0, 0.5 * 2.0**again) * random.uniform(0.75, 1.0)  # noqa: S311 - spreads load, hides nothing
+    return min(8.0, FIRST_WAIT * 2.0**again) * random.uniform(0.75, 1.0)  # noqa: S311 - spreads load, hides nothing
 
 
 def is_too_long(error: BaseException) -> bool:

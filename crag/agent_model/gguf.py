@@ -18,6 +18,9 @@ SLOTS: Final = 1
 CONTEXT: Final = 8192
 """Tokens of the window where none is set."""
 
+THREADS: Final = max(1, (os.cpu_count() or 2) - 1)
+"""One core stays free: where another program wants it, llama.cpp with all of them slows down many times."""
+
 
 @dataclass(frozen=True)
 class Served:
@@ -66,8 +69,7 @@ def _started(path: Path, context: int) -> tuple[Served, Any]:
     params.n_ctx = context * SLOTS
     params.api_keys = [served_key]
     params.verbosity = 0
-    threads = max(1, (os.cpu_count() or 2) - 1)  # one core stays free: with none, llama.cpp slows down many times
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = THREADS
     try:
         server = llama.Server(params)
     except RuntimeError:

@@ -133,15 +133,15 @@ def _thinking(spec: ModelSpec, url: str) -> tuple[dict[str, Any], dict[str, Any]
                 return {}, {}
             return {"extra_body": {"thinking": {"type": "disabled"}}}, {"extra_body": {"thinking": {"type": "enabled"}}}
         case "llamacpp":
-            return _template_kwargs(), {}
+            return _template(thinking=False), _template(thinking=True)
         case _ if _is_openai(url):
             return {"thinking": False}, {}
         case _:  # vLLM, LM Studio, llama.cpp; a public service may refuse a field that it does not know
-            return (_template_kwargs() if _is_near(url) else {}), {}
+            return (_template(thinking=False), _template(thinking=True)) if _is_near(url) else ({}, {})
 
 
-def _template_kwargs() -> dict[str, Any]:
-    return {"extra_body": {"chat_template_kwargs": {"enable_thinking": False}}}
+def _template(*, thinking: bool) -> dict[str, Any]:
+    return {"extra_body": {"chat_template_kwargs": {"enable_thinking": thinking}}}
 
 
 def _named(spec: ModelSpec) -> Built:

@@ -14,7 +14,7 @@ from types import FrameType
 from config import Settings
 from crag.cli.console import DONE, FAILED, INTERRUPTED, errors, opened, printable, progress
 from crag.errors import ConfigurationError
-from crag.events import BuildEvent, BuildFinished, BuildStarted, FileFinished, FileProgress, FileState
+from crag.events import BuildEvent, BuildFinished, BuildStarted, FileFinished, FileProgress, FileState, VectorsAhead
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.opening import wants_password
 from crag.text import counted
@@ -32,8 +32,26 @@ def build(options: argparse.Namespace, settings: Settings) -> int:
             return _follow_build(again, cancel)
         if options.ocr:
             raise ConfigurationError("--ocr belongs to --read-again FILE: name the file that it is for.")
+        _tell_ahead(house.knowledge_base.vectors_ahead())
         code = _follow_build(house.knowledge_base.build(cancel), cancel)
         return code or (FAILED if _still_locked(options, house.knowledge_base) else DONE)
+
+
+def _tell_ahead(ahead: VectorsAhead | None) -> None:
+    """What becomes of the vectors, before any is made."""
+    if ahead is None:
+        return
+    if ahead.before:
+        many = counted(ahead.passages, "passage")
+        if ahead.before == ahead.after:
+            errors.print(f"The index was made by another version of this program: its {many} are made anew.")
+        else:
+            errors.print(
+                f"The index was built with {ahead.before}: its {many} are read again and embedded with {ahead.after}. "
+                "Until that is done it cannot be asked."
+            )
+    if ahead.destination:
+        errors.print(f"The text of new and changed PDFs is sent to {ahead.destination}.")
 
 
 def _take_passwords(options: argparse.Namespace, base: KnowledgeBase) -> None:

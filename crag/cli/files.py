@@ -20,10 +20,12 @@ def files(_: argparse.Namespace, settings: Settings) -> int:
         refused = sum(row.error is not None for row in rows)
         contents = {row.content: row for row in rows if row.error is None}
         print(
-            f"{len(rows) - refused} files indexed, {refused} not, "
-            f"{sum(row.passages for row in contents.values())} passages; the index takes {_megabytes(size)}."
+            f"{counted(len(rows) - refused, 'file')} indexed, {refused} not, "
+            f"{counted(sum(row.passages for row in contents.values()), 'passage')}; the index takes {_megabytes(size)}."
         )
-        if base.changed_since_build():
+        if building := base.being_built():
+            errors.print(f"{building}: this list is what was published before.")
+        elif base.changed_since_build():
             errors.print("The folder has changed since the last build: run `python -m crag build`.")
     return DONE
 

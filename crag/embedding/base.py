@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 Vectors = npt.NDArray[np.float32]
+SERVICES: Final = ("ollama", "dashscope", "openai")
+"""First words of the fingerprints of embeddings that a service makes."""
 
 
 class Embedder(Protocol):
@@ -32,3 +35,31 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """One row per text in the given order, shape (len(texts), dimension), each of length 1."""
         ...
+
+
+class StoppedError(Exception):
+    """The vectors are not wanted any more."""
+
+
+@runtime_checkable
+class Sending(Protocol):
+    """What an embedder offers besides where texts leave this process: a wait for their vectors can be ended."""
+
+    portion: int
+    """So many texts at once keep it busy."""
+    destination: str
+    """Who gets the texts, with its address, as a message calls it."""
+
+    def embed_until(self, texts: Sequence[str], stopping: threading.Event) -> Vectors:
+        """As `embed_passages`, and more patient; raises StoppedError soon after `stopping` is set."""
+        ...
+
+
+def model_told(fingerprint: str) -> str:
+    """The model of a fingerprint as a message calls it: "nomic-embed-text (ollama)"; empty for an empty one."""
+    first, *rest = fingerprint.split(" ")
+    if first not in SERVICES or not rest:
+        return f"{first} (embedded)" if first else ""
+    name = " ".join(part for part in rest if not part.startswith(("dimension-", "prefix-")))
+    chosen = next((part.removeprefix("dimension-") for part in rest if part.startswith("dimension-")), "own")
+    return f"{name} ({first})" if chosen == "own" else f"{name} ({first}, {chosen} numbers)"

@@ -14,10 +14,11 @@ from crag import __version__
 from crag.cited import look_of
 from crag.export.doubts import doubts
 from crag.export.pictures import Picture, Place, cited_pages
-from crag.export.wording import asked, cited_first, made_by, moment, place, sent
+from crag.export.wording import asked, cited_first, is_written, made_by, moment, place, sent
+from crag.refinement import label
 from crag.schema import Source, Trace
 from crag.text import language
-from crag.ui import answer_text, safe
+from crag.ui import answer_text, safe, written_text
 from crag.ui.texts import Texts
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts
         "lang": language,
         "asked": asked(trace, t),
         "doubts": doubts(trace, t),
-        "answer_html": answer_text.as_html(trace.answer.strip()),
+        "answer_html": _answer(trace),
+        "written": is_written(trace),
         "sources": [_source(trace, source, cited, shown, t) for source, cited in cited_first(trace)],
         "web": sent(trace.web, t) if trace.web else "",
         "groups": [group for group in (trace.documents, trace.web_documents) if group],
@@ -71,6 +73,14 @@ def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts
         "look": lambda look: t(f"look_{look}"),
         "made_by": made_by(trace, t),
     }
+
+
+def _answer(trace: Trace) -> str:
+    """As on the page: quotes as they are, a model's own words with their structure; all of it escaped."""
+    text = trace.answer.strip()
+    if not is_written(trace):
+        return answer_text.as_html(text)
+    return written_text.as_html(text, {citation.n: label(citation) for citation in trace.citations})
 
 
 def _source(

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from crag.generator.claims import Claim, claims, markers
 from crag.idf import content_words, coverage, words_of
+from crag.refinement import label
 from crag.schema import CheckedSentence, Citation, CitationCheck, GradedStrip, Knowledge, Source, Support
-from crag.text import normalise, sentences, tokens
+from crag.text import language, normalise, tokens
 
 SUPPORTED = 0.75
 """Share of a sentence's content words (by idf) that the cited strips hold, from which on it is supported."""
 WEAK = 0.4
 
-_MARKER = re.compile(r"[\[［【]\s*(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\s*[\]］】]")
 _QUOTE = re.compile(r"“([^“”]{4,})”")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_BRACKETS = str.maketrans("[［【", "(((")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_BRACKETS = str.maketrans("[［【〔", "((((")
 
 
 def check(answer: str, knowledge: Knowledge, strips: Sequence[GradedStrip]) -> CitationCheck:
     """The answer held against its sources; `strips` are those of the turn, of which the kept ones are the evidence.
 
-    Markers inside text that is quoted word for word belong to the document and are no citations. A sentence without
-    a marker is held against what the next marker of its paragraph cites; one that cites nothing is unsupported.
+    Markers inside text that is quoted word for word belong to the document and are no citations. What counts as a
+    sentence, and what each cites, is in `claims`; one that cites nothing is unsupported, with no `cites`. A line that
+    only names a source is left out.
     """
     texts = {strip.id: strip.text for strip in strips if strip.kept}
     evidence = {source.n: _evidence(source, texts) for source in knowledge.sources}
     masked = _mask(answer, [*texts.values(), *evidence.values()])
-    cited = tuple(dict.fromkeys(_markers(masked)))
+    cited = tuple(dict.fromkeys(markers(masked)))
     sources = {source.n: source for source in knowledge.sources}
     return CitationCheck(
         citations=tuple(
@@ -37,65 +40,36 @@ def check(answer: str, knowledge: Knowledge, strips: Sequence[GradedStrip]) -> C
             if n in sources
         ),
         unknown=tuple(n for n in cited if n not in sources),
-        sentences=tuple(_checked(answer, masked, evidence)) if sources else (),
+        sentences=tuple(
+            CheckedSentence(text=answer[claim.start : claim.end], cites=claim.cites, support=_held(claim, evidence))
+            for claim in claims(masked)
+            if sources and not any(_plain(claim.text) in _plain(label(sources[n])) for n in claim.cites if n in sources)
+        ),
     )
 
 
 def support(sentence: str, evidence: str) -> Support:
-    """How far `evidence` holds the content words and all numbers of `sentence`; word for word is supported."""
+    """How far `evidence` holds the content words and all numbers of `sentence`; word for word is supported.
+
+    Words cannot be compared across languages: there a sentence is weak, or unsupported with a number of its own.
+    """
     if not evidence:
         return Support.UNSUPPORTED
     if _plain(sentence) in _plain(evidence):
         return Support.SUPPORTED
+    sentence, evidence = _THOUSANDS.sub("", sentence), _THOUSANDS.sub("", evidence)  # 1,500 is 1500
     words = content_words(sentence) or tuple(words_of(sentence))
     share = coverage(words, words_of(evidence))
     invented = set(_NUMBER.findall(normalise(sentence))) - set(_NUMBER.findall(normalise(evidence)))
     if share >= SUPPORTED and not invented:
         return Support.SUPPORTED
-    return Support.WEAK if share >= WEAK else Support.UNSUPPORTED
+    foreign = any(language(line) != language(sentence) for line in evidence.splitlines() if tokens(line))
+    return Support.WEAK if share >= WEAK or (foreign and not invented) else Support.UNSUPPORTED
 
 
-def _checked(answer: str, masked: str, evidence: Mapping[int, str]) -> Iterator[CheckedSentence]:
-    for start, end in _lines(answer):
-        ranges = _with_their_markers(masked, [(start + a, start + b) for a, b in sentences(answer[start:end])])
-        cites = [tuple(dict.fromkeys(_markers(masked[a:b]))) for a, b in ranges]
-        for i in range(len(cites) - 2, -1, -1):
-            cites[i] = cites[i] or cites[i + 1]
-        for (a, b), numbers in zip(ranges, cites, strict=True):
-            claim = _MARKER.sub("", masked[a:b]).strip()
-            if not tokens(claim) or (not numbers and claim.endswith((":", "："))):
-                continue  # nothing is claimed: punctuation, or the lead-in of what follows
-            held = "\n".join(evidence[n] for n in numbers if n in evidence)
-            yield CheckedSentence(text=answer[a:b], cites=numbers, support=support(claim, held.translate(_BRACKETS)))
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """Ranges of the lines; a quotation of several lines, whose marker stands behind its last, is one."""
-    start = position = open_quotes = 0
-    for line in text.splitlines(keepends=True):
-        position += len(line)
-        open_quotes = max(0, open_quotes + line.count("“") - line.count("”"))
-        if not open_quotes or not line.strip():
-            yield start, position
-            start, open_quotes = position, 0
-    if start < position:
-        yield start, position
-
-
-def _with_their_markers(masked: str, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sentence ranges in which a marker that stands after the full stop belongs to the sentence before it."""
-    joined: list[tuple[int, int]] = []
-    for start, end in ranges:
-        leading = start
-        while joined and (match := _MARKER.match(masked, leading)) and match.end() <= end:
-            leading = match.end()
-            while leading < end and masked[leading].isspace():
-                leading += 1
-        if leading > start:
-            joined[-1] = (joined[-1][0], leading)
-        if leading < end:
-            joined.append((leading, end))
-    return joined
+def _held(claim: Claim, evidence: Mapping[int, str]) -> Support:
+    cited = "\n".join(evidence[n] for n in claim.cites if n in evidence)
+    return support(claim.text, cited.translate(_BRACKETS))
 
 
 def _mask(answer: str, verbatim: Sequence[str]) -> str:
@@ -113,10 +87,6 @@ def _mask(answer: str, verbatim: Sequence[str]) -> str:
 
 def _evidence(source: Source, texts: Mapping[str, str]) -> str:
     return "\n".join(texts[id_] for id_ in source.strips if id_ in texts)
-
-
-def _markers(text: str) -> list[int]:
-    return [int(n) for match in _MARKER.finditer(text) for n in _NUMBER.findall(match.group(1).replace(",", " "))]
 
 
 def _plain(text: str) -> str:

@@ -111,6 +111,10 @@ def _any_of(phrases: Iterable[str]) -> str:
 _KINDS: Final = {kind: re.compile(_any_of(phrases)) for kind, phrases in PHRASES.items()}
 _PHRASE: Final = re.compile(_any_of((*itertools.chain(*PHRASES.values()), *FILLERS)))
 _WHOLE: Final = re.compile(rf"(?>{_PHRASE.pattern} ?)+")
+_SIMPLIFIED: Final = str.maketrans(
+    "謝見簡單點說總結請麼換種個這長話為譯嗎幫給會幹誰講釋達寫業漢語體潔練縮現",
+    "谢见简单点说总结请么换种个这长话为译吗帮给会干谁讲释达写业汉语体洁练缩现",
+)
 _BETWEEN_CJK: Final = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")
 _QUOTE: Final = re.compile(r"“[^“”]+”(?:\s*\[\d{1,3}\])*")
 
@@ -177,7 +181,7 @@ def before(history: Sequence[Exchange]) -> Exchange | None:
 
 
 def _words(message: str) -> str:
-    """Lower case, one space between words, without punctuation and pictures."""
-    text = unicodedata.normalize("NFKC", message).lower()
+    """Lower case, one space between words, without punctuation and pictures; traditional characters as simplified."""
+    text = unicodedata.normalize("NFKC", message).lower().translate(_SIMPLIFIED)
     words = "".join(char if char.isalnum() else " " for char in text)
     return _BETWEEN_CJK.sub("", " ".join(words.split()))

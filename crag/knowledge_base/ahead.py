@@ -16,7 +16,7 @@ from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.plan import Order, Plan
 from crag.knowledge_base.scan import Entry, Hasher
 from crag.knowledge_base.usability import verdict
-from crag.knowledge_base.workers import CancelledError, TransientPdfError, Workers
+from crag.knowledge_base.workers import CancelledError, Step, TransientPdfError, Workers
 from crag.schema import Passage
 
 PAGES_AHEAD = 400
@@ -43,13 +43,11 @@ class Outcome:
 
 @dataclass(slots=True)
 class Coming:
-    """One file on its way: (pages done, pages in all, pages a second) any number of times, then how it ended."""
+    """One file on its way: a step and its pages a second any number of times, then how it ended."""
 
     entry: Entry
     index: int
-    messages: queue.SimpleQueue[tuple[int, int, float] | Outcome | BaseException] = field(
-        default_factory=queue.SimpleQueue
-    )
+    messages: queue.SimpleQueue[tuple[Step, float] | Outcome | BaseException] = field(default_factory=queue.SimpleQueue)
 
 
 def readers_for(cores: int) -> int:
@@ -84,7 +82,7 @@ class ReadAhead:
         for thread in self._threads:
             thread.join()
 
-    def follow(self, coming: Coming, cancel: threading.Event) -> Generator[tuple[int, int, float], None, Outcome]:
+    def follow(self, coming: Coming, cancel: threading.Event) -> Generator[tuple[Step, float], None, Outcome]:
         """Yields the progress of one file, waiting for it, and returns its outcome. To be called in order.
 
         Raises CancelledError, and what no file is to blame for.
@@ -163,16 +161,16 @@ class ReadAhead:
             steps = workers.read(entry.real, sha256, order.key, self._stop, order.ocr, password)
             while True:
                 try:
-                    done, total = next(steps)
+                    step = next(steps)
                 except StopIteration as end:
                     head, pages, passages = end.value
                     break
                 if not known:
-                    self._pace.opened(entry.size, total)
+                    self._pace.opened(entry.size, step.total)
                     known = True
-                self._pace.read(done - before)
-                before = done
-                coming.messages.put((done, total, done / max(time.monotonic() - begun, 0.001)))
+                self._pace.read(step.done - before)
+                before = step.done
+                coming.messages.put((step, step.done / max(time.monotonic() - begun, 0.001)))
             _refuse_if_changed(entry)
             warnings = verdict(pages, len(passages), head)
         except PdfError as error:

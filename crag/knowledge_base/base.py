@@ -14,15 +14,18 @@ import numpy.typing as npt
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from crag.embedding.base import Embedder
+from crag.embedding.base import Embedder, Sending, model_told
 from crag.errors import EmptyIndexError, IndexMismatchError, KnowledgeBaseError
-from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState
-from crag.knowledge_base.builder import Builder, index_fingerprint
+from crag.events import BuildEvent, BuildFinished, FileChange, FileRow, FileState, VectorsAhead
+from crag.knowledge_base.builder import Builder
 from crag.knowledge_base.catalog import Catalog
 from crag.knowledge_base.choosing import near
+from crag.knowledge_base.fingerprint import index_fingerprint, parser_name
 from crag.knowledge_base.generation import generation_folder, snapshots_lock
 from crag.knowledge_base.health import OcrMode
-from crag.knowledge_base.locks import build_lock, hold
+from crag.knowledge_base.kept_vectors import OwnVectors
+from crag.knowledge_base.locks import build_lock, held, hold
+from crag.knowledge_base.mineru import MinerU, MinerUVersion
 from crag.knowledge_base.pages import Pages
 from crag.knowledge_base.plan import tried_again
 from crag.knowledge_base.publishing import read_state
@@ -64,11 +67,12 @@ class KnowledgeBase:
         ocr: OcrMode = "auto",
         ocr_cache: Path | None = None,
         notice: str | None = None,
+        mineru: MinerU | None = None,
     ) -> None:
         """`parse_timeout` is in seconds, for each page; `notice` tells why the engine is not the usual.
 
         `ocr` holds for files without an option of their own; `ocr_cache` is where what it read is kept (in `chroma_dir`
-        unless given).
+        unless given). With `mineru` every file is sent to that service, which reads it.
         """
         self._files_dir = Path(files_dir)
         self._chroma_dir = Path(chroma_dir)
@@ -77,6 +81,8 @@ class KnowledgeBase:
         self._ocr = ocr
         self._ocr_cache = ocr_cache or self._chroma_dir / "ocr"
         self._notice = notice
+        self._mineru = mineru
+        self._mineru_version = MinerUVersion(mineru) if mineru else None
         self._catalog = Catalog(self._chroma_dir / "catalog.db")
         self._hasher = Hasher()
         self._lock = threading.RLock()
@@ -93,8 +99,23 @@ class KnowledgeBase:
         known = tried_again(self._catalog.files(), self._catalog.rows(), self._passwords)
         options = self._catalog.options()
         self._hasher.remember(known)
-        found = compare(entries, known, self._hasher, index_fingerprint(self._embedder), options, self._ocr)
+        found = compare(entries, known, self._hasher, self._fingerprint(), options, self._ocr)
         return sorted(found, key=lambda change: change.path)
+
+    def vectors_ahead(self) -> VectorsAhead | None:
+        """What a rebuild would do with vectors, where that is more than adding to them on this machine; asks nobody."""
+        state = self._catalog.state()
+        destination = self._embedder.destination if isinstance(self._embedder, Sending) else ""
+        passages = sum({row.content: row.passages for row in self._catalog.rows()}.values())
+        anew = bool(state.generation and passages) and state.fingerprint != self._fingerprint()
+        if not anew and not destination:
+            return None
+        return VectorsAhead(
+            after=model_told(self._embedder.fingerprint),
+            before=model_told(state.embedding) if anew else "",
+            passages=passages if anew else 0,
+            destination=destination,
+        )
 
     def ignored(self) -> list[str]:
         """Names of what else lies in Files/ and is left alone."""
@@ -137,6 +158,14 @@ class KnowledgeBase:
         be asked every few seconds. Raises KnowledgeBaseError where the folder cannot be listed."""
         return differs(scan(self._files_dir).entries, self._catalog.files())
 
+    def being_built(self) -> str | None:
+        """Who builds the index just now, in any process, as a sentence without its end; None where nobody does."""
+        return held(self._chroma_dir / "build.lock")
+
+    def version(self) -> int:
+        """Of what is published; 0: nothing yet."""
+        return self._catalog.state().version
+
     def options(self) -> dict[str, OcrMode]:
         """The paths that have an option of their own for how their pages are read."""
         return self._catalog.options()
@@ -164,7 +193,7 @@ class KnowledgeBase:
             entry = self._entry(path)
             if entry is None:
                 raise KnowledgeBaseError(f"There is no file {path}{near(path, list(self._catalog.files()))}.")
-            if state.generation and state.fingerprint != index_fingerprint(self._embedder):
+            if state.generation and state.fingerprint != self._fingerprint():
                 raise KnowledgeBaseError(
                     "The embedding or the reader has changed since the last build: build the knowledge base, "
                     "which reads every file again."
@@ -219,11 +248,16 @@ class KnowledgeBase:
     def _publishable(self) -> list[Target]:
         """Staged files, unless publishing them would mix them with files of another fingerprint."""
         state = self._catalog.state()
-        current = index_fingerprint(self._embedder)
+        current = self._fingerprint()
         building = state.next_fingerprint or state.fingerprint
         if building != current or (state.fingerprint != current and self._catalog.files()):
             return []
         return self._catalog.staged()
+
+    def _fingerprint(self) -> str:
+        """What the next build makes the index with."""
+        published = self._catalog.state().fingerprint
+        return index_fingerprint(self._embedder, parser_name(self._mineru_version, published))
 
     def _builder(self, cancel: threading.Event) -> Builder:
         return Builder(
@@ -231,6 +265,8 @@ class KnowledgeBase:
             self._chroma_dir,
             self._catalog,
             self._embedder,
+            self._fingerprint(),
+            self._mineru,
             self._hasher,
             self._parse_timeout,
             self._ocr,
@@ -267,11 +303,7 @@ class KnowledgeBase:
                         "Nothing is indexed yet: put PDFs into the folder and build the knowledge base."
                     )
                 if state.embedding != self._embedder.fingerprint:
-                    cause = f" {self._notice}" if self._notice else ""
-                    raise IndexMismatchError(
-                        "The index was built with another embedding model: build the knowledge base again, "
-                        f"or choose the model it was built with.{cause}"
-                    )
+                    raise IndexMismatchError(_mismatch(state.embedding, self._embedder.fingerprint, self._notice))
                 return connection, state, self._acquire(state)
             except VectorStoreGoneError:
                 connection.close()  # a newer generation was published in between
@@ -331,6 +363,10 @@ class KnowledgeBase:
         """Keeps vectors of strips of one content (sha256); passed over where it is no longer indexed."""
         self._catalog.save_strips(content, self._embedder.fingerprint, dict(strips))
 
+    def own_vectors(self, embedder: Embedder) -> OwnVectors:
+        """The same for an evaluator whose embedding is not that of the index: kept beside it."""
+        return OwnVectors(self._catalog, embedder)
+
     def close(self) -> None:
         """Closes files; open snapshots end first."""
         self.pages.close()
@@ -339,6 +375,17 @@ class KnowledgeBase:
                 opened.store.close()
             self._stores.clear()
         self._catalog.close()
+
+
+def _mismatch(built: str, chosen: str, notice: str | None) -> str:
+    """What a question is told where the index is another embedding's."""
+    before, after = model_told(built), model_told(chosen)
+    models = f" ({before}, and {after} is chosen)" if before != after else ""
+    cause = f" {notice}" if notice else ""
+    return (
+        f"The index was built with another embedding model{models}: build the knowledge base again, or choose the "
+        f"model it was built with.{cause}"
+    )
 
 
 def _unlink(entry: Entry) -> None:

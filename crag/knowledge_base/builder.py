@@ -9,10 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 from pydantic import SecretStr
 
-from crag.embedding.base import Embedder
+from crag.embedding.base import Embedder, Sending
 from crag.events import (
     BuildEvent,
     BuildFinished,
@@ -26,13 +25,12 @@ from crag.events import (
 from crag.knowledge_base import upkeep
 from crag.knowledge_base.ahead import Coming, Outcome, ReadAhead, open_workers
 from crag.knowledge_base.catalog import Catalog
-from crag.knowledge_base.chunker import CHUNKER_VERSION
 from crag.knowledge_base.generation import Generation
 from crag.knowledge_base.health import OcrMode
-from crag.knowledge_base.ocr import OCR_VERSION
+from crag.knowledge_base.kept_vectors import forget_made
+from crag.knowledge_base.mineru import MinerU
 from crag.knowledge_base.pace import Pace
-from crag.knowledge_base.passage_vectors import batches, vectors_of
-from crag.knowledge_base.pdf_loader import PARSER_VERSION
+from crag.knowledge_base.passage_vectors import batches, known_vectors, stacked, vectors_of
 from crag.knowledge_base.plan import Order, Plan, tried_again, wanted
 from crag.knowledge_base.records import Reading, State, Target
 from crag.knowledge_base.scan import CancelledScanError, Entry, Hasher, compare, scan
@@ -40,10 +38,8 @@ from crag.knowledge_base.telling import Place, progress, row_of, told_of
 from crag.knowledge_base.vector_store import VectorStore
 from crag.knowledge_base.workers import CancelledError, TransientPdfError, Workers
 
-
-def index_fingerprint(embedder: Embedder) -> str:
-    """What the index was made with: vectors, pages and passages of different fingerprints do not mix."""
-    return f"{embedder.fingerprint}|{PARSER_VERSION}|{OCR_VERSION}|{CHUNKER_VERSION}"
+ROUND = 15.0
+"""Seconds after which a first build publishes what it has finished."""
 
 
 @dataclass
@@ -54,6 +50,8 @@ class Builder:
     chroma_dir: Path
     catalog: Catalog
     embedder: Embedder
+    fingerprint: str
+    mineru: MinerU | None
     hasher: Hasher
     parse_timeout: float
     ocr: OcrMode
@@ -67,11 +65,13 @@ class Builder:
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.fingerprint = index_fingerprint(self.embedder)
         self.index = Generation(
             self.chroma_dir, self.catalog, self.fingerprint, self.store, self.sessions, self._stop_if_cancelled
         )
         self.pace = Pace()
+        self.in_rounds = False
+        """Where nothing is published yet: smallest files first, and what is finished can be asked while others are
+        read. Each round is whole."""
         self._contents: dict[str, int] = {}
         self._settled: set[Target] = set()
 
@@ -82,11 +82,15 @@ class Builder:
         """
         state = self.catalog.state()
         entries = scan(self.files_dir).entries
+        self.in_rounds = not state.version
+        if self.in_rounds:
+            entries = sorted(entries, key=lambda entry: (entry.size, entry.path))
         known = tried_again(self.catalog.files(), self.catalog.rows(), self.passwords)
         self.hasher.remember(known)
         options = self.catalog.options()
         changes = list(compare(entries, known, self.hasher, self.fingerprint, options, self.ocr))
-        changes.sort(key=lambda change: change.path)
+        place = {entry.path: number for number, entry in enumerate(entries)} if self.in_rounds else {}
+        changes.sort(key=lambda change: (place.get(change.path, 0), change.path))
         fresh = bool(state.generation) and state.fingerprint != self.fingerprint
         yield BuildStarted(changes=tuple(changes), fresh=fresh and bool(known))
         yield from self._bring(state, entries, options, changes, again=False)
@@ -133,12 +137,15 @@ class Builder:
                 targets = [*kept, *(yield from self._files(entries, changes, plan, store))]
                 self._stop_if_cancelled()
                 self._publish(targets, store)
+                if not again:
+                    forget_made(self.catalog.engine)
                 store = yield from self._compact(store)
                 upkeep.give_back_room(self.catalog.engine)
                 finished = self._finished()
             except (CancelledError, CancelledScanError):
                 staged = len(self.catalog.staged())
-                finished = BuildFinished(version=state.version, published=False, staged=staged, seconds=self._seconds())
+                version = self.catalog.state().version
+                finished = BuildFinished(version=version, published=False, staged=staged, seconds=self._seconds())
             if store is not None:
                 self.index.seal(store)
         yield finished
@@ -201,12 +208,16 @@ class Builder:
         """Stages every path whose content is not known; returns what is to be published for them."""
         unchanged = {change.path for change in changes if change.state is FileState.UNCHANGED}
         self.pace = Pace(bytes_left=sum(entry.size for entry in entries if entry.path not in unchanged))
-        targets = []
-        workers = open_workers(lambda: Workers(self.parse_timeout, self.ocr_cache))
+        targets: list[Target] = []
+        published = self.started
+        workers = open_workers(lambda: Workers(self.parse_timeout, self.ocr_cache, self.mineru))
         with ReadAhead(entries, plan, self.hasher, self.pace, workers) as ahead:
             for coming in ahead.coming:
                 target = yield from self._file(coming, len(entries), ahead, store)
                 targets.append(target)
+                if self.in_rounds and coming.index < len(entries) and time.monotonic() - published > ROUND:
+                    self._publish(targets, store)
+                    published = time.monotonic()
         return targets
 
     def _file(
@@ -217,11 +228,11 @@ class Builder:
         steps = ahead.follow(coming, self.cancel)
         while True:
             try:
-                done, total, speed = next(steps)
+                step, speed = next(steps)
             except StopIteration as end:
                 outcome: Outcome = end.value
                 break
-            yield self._progress(place, "reading", done, total, speed)
+            yield self._progress(place, step.stage, step.done, step.total, speed)
         if outcome.unopened is not None:
             target = Target(entry.path, None, entry.size, outcome.mtime_ns, outcome.unopened)
             self._stage_file(target)
@@ -239,6 +250,8 @@ class Builder:
             contents = [reading.sha256] * len(reading.passages)
             store.add([passage.id for passage in reading.passages], reading.vectors, contents)
         content_id = self._contents[reading.sha256] = self.catalog.stage(reading)
+        if isinstance(self.embedder, Sending):
+            forget_made(self.catalog.engine, [passage.id for passage in reading.passages])
         target = Target(entry.path, content_id, entry.size, outcome.mtime_ns)
         self._stage_file(target)
         yield FileFinished(row=row_of(place.path, reading), index=place.index, files=files)
@@ -264,15 +277,15 @@ class Builder:
             transient = isinstance(outcome.error, TransientPdfError)
             return replace(read, error=str(outcome.error), transient=transient)
         passages = outcome.passages
-        vectors = np.zeros((len(passages), self.embedder.dimension), np.float32)
-        done = 0
-        for some in batches(passages):
+        made = known_vectors(self.embedder, self.catalog.engine, passages)
+        for some in batches(self.embedder, passages, [i for i in range(len(passages)) if i not in made]):
             self._stop_if_cancelled()
-            yield self._progress(place, "embedding", done, len(passages))
+            yield self._progress(place, "embedding", len(made), len(passages))
             before = time.monotonic()
-            vectors[some] = vectors_of(self.embedder, [passages[i] for i in some])
+            fresh = vectors_of(self.embedder, self.catalog.engine, [passages[i] for i in some], self.cancel)
+            made.update(zip(some, fresh, strict=True))
             self.pace.embedded(len(some), time.monotonic() - before)
-            done += len(some)
+        vectors = stacked(self.catalog.engine, self.fingerprint, made)
         self._stop_if_cancelled()
         yield self._progress(place, "staged", len(passages), len(passages))
         seconds = outcome.seconds + time.monotonic() - begun

@@ -12,7 +12,7 @@ from crag.errors import KnowledgeBaseError
 
 __all__ = ["HEAD", "open_database", "writing"]
 
-HEAD = "0003"
+HEAD = "0004"
 _CATALOG = Kind(
     migrations=Path(__file__).parent / "migrations",
     head=HEAD,

@@ -19,6 +19,10 @@ WIDEST_GAP = 2.5
 """Times the height of a line: what stands further apart (cells of a row) keeps rectangles of its own."""
 
 
+GROWN = 1.4
+"""A rectangle is at most so many times as high as the highest word in it: a skewed line has several, like steps."""
+
+
 class Rect(NamedTuple):
     """Points, origin top left."""
 
@@ -78,7 +82,8 @@ def display_size(page: PageWords) -> tuple[float, float]:
 
 
 def rectangles(page: PageWords, start: int, end: int) -> list[Rect]:
-    """One rectangle per line of the text in `[start, end)`, in points of the unrotated page, in reading order.
+    """One rectangle per line of the text in `[start, end)`, in points of the unrotated page, in reading order; of a
+    skewed line several, so that none reaches into its neighbours.
 
     A word that the range only touches in part (a Chinese line is one word) is cut in proportion to its characters.
     """
@@ -89,12 +94,16 @@ def rectangles(page: PageWords, start: int, end: int) -> list[Rect]:
     backwards = _runs_backwards(words, upright, page.rotation)
     lines: list[Rect] = []
     last: Rect | None = None
+    highest = 0.0
     for word in words:
         rect = _part(word, upright, backwards)
-        if last is not None and _on_one_line(last, rect, lines[-1], upright):
-            lines[-1] = lines[-1] | rect
+        higher = max(highest, _thickness(rect, upright))
+        together = last is not None and _on_one_line(last, rect, lines[-1], upright)
+        if together and _thickness(lines[-1] | rect, upright) <= GROWN * higher:
+            lines[-1], highest = lines[-1] | rect, higher
         else:
             lines.append(rect)
+            highest = _thickness(rect, upright)
         last = rect
     return lines
 

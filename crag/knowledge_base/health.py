@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -25,6 +26,9 @@ _TRUSTED = 0.8
 """A hidden text layer with this share of known words is believed. Good ones in other languages have less: for them the
 page's picture decides."""
 _AGREES = 0.85
+_ROW = re.compile(r"(.)\1{9,}")
+_TEXT_PER_ROW = 10
+"""Letters and digits for each row of dots, on average."""
 _MIXED = 0.4
 """Share of a page that pictures cover and text does not, from which on the pictures are searched for text."""
 
@@ -80,7 +84,7 @@ def health_of(page: RawPage) -> str:
 
 def need_of(page: RawPage, mode: OcrMode) -> Need | None:
     """Whether the page's picture shall be read, and why; None where its text layer does."""
-    if mode == "off":
+    if mode == "off" or page.laid_out:
         return None
     if mode == "force" or health_of(page) in (IMAGE, EMPTY, GARBLED):
         return Need.WHOLE
@@ -138,7 +142,7 @@ def is_better(read: Sequence[str], layer: Sequence[str]) -> bool:
 
 def unreadable(words: Iterable[str]) -> float:
     """Share of characters that carry no meaning: controls, private use, unassigned, U+FFFD; [0, 1]."""
-    counts = Counter("".join(words))
+    counts = Counter("".join(_without_leaders(words)))
     return _share(counts, _is_bad)
 
 
@@ -151,8 +155,19 @@ def _is_bad(char: str) -> bool:
     return char == "\ufffd" or (unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\t\n\r")
 
 
+def _without_leaders(words: Iterable[str]) -> list[str]:
+    """The words without dots that lead the eye, whose font has no character map: long rows of one unreadable sign
+    among text that can be read. A page that is lost as a whole has them too, and keeps them."""
+    kept = list(words)
+    rows = [match for word in kept for match in _ROW.finditer(word) if _is_bad(match[1])]
+    if not rows or sum(map(str.isalnum, "".join(kept))) < _TEXT_PER_ROW * len(rows):
+        return kept
+    return [_ROW.sub(lambda match: "" if _is_bad(match[1]) else match[0], word) for word in kept]
+
+
 def is_garbled(words: Collection[str]) -> bool:
     """Whether the text layer is noise: a tenth unreadable, letters shifted, bytes swapped, or a jumble of scripts."""
+    words = _without_leaders(words)
     counts = Counter("".join(words))
     if not counts:
         return False

@@ -39,6 +39,19 @@ def build_lock(path: Path) -> Iterator[None]:
             portalocker.unlock(file)
 
 
+def held(path: Path) -> str | None:
+    """Who holds the writer lock, as a sentence without its end; None where nobody does."""
+    if not path.exists():
+        return None
+    with path.open("a+") as file:
+        try:
+            portalocker.lock(file, portalocker.LOCK_SH | portalocker.LOCK_NB)
+        except portalocker.LockException:
+            return _who(path.with_suffix(".holder"))
+        portalocker.unlock(file)
+        return None
+
+
 def _who(holder: Path) -> str:
     try:
         who = json.loads(holder.read_text())

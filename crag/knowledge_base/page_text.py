@@ -91,7 +91,7 @@ class PageText:
 def compose(pages: Sequence[RawPage], outline: Outline = ()) -> list[PageText]:
     """The canonical pages of one document. Garbled pages are left empty: noise must not become evidence."""
     health = [health_of(page) for page in pages]
-    read = [ordered([] if state == GARBLED else lines_of(page)) for page, state in zip(pages, health, strict=True)]
+    read = [_in_order(page, state) for page, state in zip(pages, health, strict=True)]
     rows = [rows_of(lines) for lines, _ in read]
     columns = [count for _, count in read]
     mark_margins(list(zip(pages, rows, strict=True)))
@@ -106,6 +106,12 @@ def compose(pages: Sequence[RawPage], outline: Outline = ()) -> list[PageText]:
         _emit(page, found, state, glues, words, count)
         for page, found, state, count in zip(pages, by_page, health, columns, strict=True)
     ]
+
+
+def _in_order(page: RawPage, health: str) -> tuple[list[Line], int]:
+    """The page's lines in reading order, and how many columns stand side by side."""
+    lines = [] if health == GARBLED else lines_of(page)
+    return (lines, 1) if page.laid_out else ordered(lines)
 
 
 def _mark_continuations(paragraphs: Sequence[Paragraph]) -> None:

@@ -32,7 +32,7 @@ from crag.knowledge_base.right_to_left import is_right_to_left, logical_words
 from crag.knowledge_base.rulings import Rules, rules_of
 from crag.knowledge_base.table_reader import with_tables
 
-PARSER_VERSION = "layout-3"
+PARSER_VERSION = "layout-4"
 """Part of the index fingerprint: raise it whenever the same PDF would give other pages."""
 
 SLICE = 8

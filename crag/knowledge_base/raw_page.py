@@ -64,5 +64,7 @@ class RawPage:
     straight: npt.NDArray[np.float32] | None = None
     """The boxes as they would stand if the page were not skewed: by them words are put in order."""
     tables: tuple[RawTable, ...] = ()
+    laid_out: bool = False
+    """Whether a layout model has put its blocks in order, and its pictures are read: both stay as they are."""
     notes: tuple[str, ...] = ()
     """Sentences for the user, such as that attachments are not read."""

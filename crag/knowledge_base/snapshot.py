@@ -10,8 +10,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import sqlalchemy as sa
 
-from crag.errors import KnowledgeBaseError
+from crag.errors import IndexMismatchError, KnowledgeBaseError
 from crag.knowledge_base import lexical_index
+from crag.knowledge_base.kept_vectors import dimension_under
 from crag.knowledge_base.records import State, Vectors
 from crag.knowledge_base.rows import SPANS, STRIPS
 from crag.knowledge_base.tables import LIVE, content, file, passage
@@ -60,8 +61,10 @@ class Snapshot:
     def dense(self, vector: Vectors, n: int, contents: Collection[str] | None = None) -> list[str]:
         """Ids of the live passages nearest to `vector` (shape (dimension,)), nearest first, at most `n`.
 
-        `contents` (sha256) limits the search. Staged and dead vectors are passed over by searching wider.
+        `contents` (sha256) limits the search. Staged and dead vectors are passed over by searching wider. Raises
+        IndexMismatchError where the index holds vectors of another size.
         """
+        self._refuse_other(len(vector))
         chosen = None if contents is None else frozenset(contents)
         if chosen is not None and self._are_few(chosen):
             return self._exact(vector, n, chosen)  # surer than a filter inside Chroma, and as quick
@@ -73,6 +76,16 @@ class Snapshot:
         if len(found) < n and len(found) < self._searchable(chosen)[0]:
             found = self._exact(vector, n, chosen)  # Chroma failed, lost vectors in silence, or has others nearer
         return found
+
+    def _refuse_other(self, size: int) -> None:
+        with self._lock:
+            held = dimension_under(self._connection)
+        if held is not None and held != size:
+            raise IndexMismatchError(
+                f"The embedding makes vectors of {size} numbers, those of the index have {held}: another model answers "
+                "to its name. Choose the model that the index was built with, or empty the folder of the index and "
+                "build again."
+            )
 
     def _from_store(self, vector: Vectors, n: int, contents: Collection[str] | None) -> list[str]:
         """Searches wider until there are `n`; with a filter only so far, since everything nearer may be left out."""

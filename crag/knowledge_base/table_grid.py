@@ -51,6 +51,14 @@ def table_in(region: Region, words: Sequence[Word]) -> Table | None:
     return judged(cells, region.sides) if cells else None
 
 
+def ruled_cells_in(region: Region, words: Sequence[Word]) -> Cells | None:
+    """What the lines of a region enclose, whatever it makes; None where they enclose nothing."""
+    grid = _grid(region)
+    if len(grid.xs) < 3 or len(grid.ys) < 3:
+        return None
+    return _ruled_cells(grid, words)
+
+
 def _grid(region: Region) -> Grid:
     x0, y0, x1, y1 = region.sides
     xs = _levels([x0, x1, *(rule.at for rule in region.down)])

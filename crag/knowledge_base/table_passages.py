@@ -12,7 +12,7 @@ TABLE_MAX = 1200
 TABLE_STRIP, TABLE_ROWS = 240, 5
 """Size and number of the rows in one strip."""
 CAPTION_MAX = 150
-"""A longer caption is a strip of its own; a shorter one goes with each."""
+"""A longer caption is a strip of its own, and its first sentence goes with each; a shorter one goes as a whole."""
 
 
 @dataclass(slots=True)
@@ -80,10 +80,10 @@ def _part(rows: list[Unit]) -> TablePart:
 
 
 def _rows_strip(rows: Sequence[Unit]) -> tuple[str, list[Span]]:
-    """Rows below their column names, and below the caption where it is short."""
+    """Rows below their column names, and below the caption, of a long one below its first sentence."""
     head = rows[0].head
     assert head is not None
-    caption = () if _long(head) else head.caption
+    caption = head.caption[: 1 if _long(head) else None]
     names = (head.names,) if head.names else ()
     lines = [*([joined(caption, " ")] if caption else []), *(unit.text for unit in (*names, *rows))]
     return "\n".join(lines), [span for unit in (*_near((*caption, *names), rows[0]), *rows) for span in unit.spans]

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from crag.knowledge_base.boxed_form import Form, form_in
 from crag.knowledge_base.raw_page import RawLine, RawPage, RawTable
 from crag.knowledge_base.rulings import Rule, Rules
 from crag.knowledge_base.table_caption import with_caption
@@ -25,6 +26,7 @@ _MAX_WORDS = 20_000
 _FIELDS = 3
 
 Box = tuple[float, float, float, float]
+Boxes = npt.NDArray[np.float32]
 
 
 def with_tables(page: RawPage, rules: Rules, fields: Sequence[Box] = ()) -> RawPage:
@@ -48,7 +50,8 @@ def with_tables(page: RawPage, rules: Rules, fields: Sequence[Box] = ()) -> RawP
     for region in open_regions(words, [table.box for table in tables]):
         tables += _taken(region, words, tables)
     tables = [table for table in tables if _inside(blanks, table.box) < _FIELDS]
-    if not tables:
+    forms = list(_forms(across, down, words, tables, blanks, [line.block for line in page.lines]))
+    if not tables and not forms:
         return page
     free = {word.position for word in words} - {p for table in tables for p in table.positions}
     lines = [(line, [p for p in range(line.start, line.end) if p in free]) for line in page.lines]
@@ -59,7 +62,25 @@ def with_tables(page: RawPage, rules: Rules, fields: Sequence[Box] = ()) -> RawP
         caption = set(table.caption)
         lines = [(line, [p for p in kept if p not in caption]) for line, kept in lines]
         captioned.append(table)
-    return _laid_out(page, captioned)
+    return _laid_out(page, captioned, forms)
+
+
+def _forms(
+    across: Sequence[Rule],
+    down: Sequence[Rule],
+    words: Sequence[Word],
+    tables: Sequence[Table],
+    blanks: Boxes,
+    blocks: Sequence[int],
+) -> Iterator[Form]:
+    """Printed forms outside the tables; those with form fields have their labels from there."""
+    used = {position for table in tables for position in table.positions}
+    for region in _ruled_regions(across, down):
+        held = [word for word in region.held(words) if word.position not in used]
+        form = form_in(region, held, blocks) if _inside(blanks, region.sides) < _FIELDS else None
+        if form:
+            used.update(position for block in form for line in block for position in line)
+            yield form
 
 
 def _taken(region: Region, words: Sequence[Word], before: Sequence[Table]) -> list[Table]:
@@ -68,7 +89,7 @@ def _taken(region: Region, words: Sequence[Word], before: Sequence[Table]) -> li
     return [table] if table else []
 
 
-def _inside(boxes: npt.NDArray[np.float32], box: Box) -> int:
+def _inside(boxes: Boxes, box: Box) -> int:
     x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
     return int(((box[0] < x) & (x < box[2]) & (box[1] < y) & (y < box[3])).sum())
 
@@ -123,13 +144,19 @@ def _ruled_regions(across: Sequence[Rule], down: Sequence[Rule]) -> list[Region]
     return sorted(regions, key=lambda region: region.area)
 
 
-def _laid_out(page: RawPage, tables: Sequence[Table]) -> RawPage:
-    """The page with its words in an order in which those of each table are neighbours."""
+def _laid_out(page: RawPage, tables: Sequence[Table], forms: Sequence[Form]) -> RawPage:
+    """The page with its words in an order in which those of each table, and of each box of a form, are neighbours."""
     owner = {p: number for number, table in enumerate(tables) for p in (*table.caption, *table.positions)}
+    owner |= {
+        p: len(tables) + number for number, form in enumerate(forms) for box in form for line in box for p in line
+    }
     order: list[int] = []
     lines: list[RawLine] = []
     done: set[int] = set()
     block = 1 + max((line.block for line in page.lines), default=0)
+
+    free = block + len(tables)
+    line_of = {p: line for line in page.lines for p in range(line.start, line.end)}
 
     def add(like: RawLine, positions: Sequence[int]) -> None:
         if positions:
@@ -142,6 +169,12 @@ def _laid_out(page: RawPage, tables: Sequence[Table]) -> RawPage:
             number = owner.get(p)
             if number is not None and number not in done:
                 done.add(number)
+                if number >= len(tables):
+                    for box in forms[number - len(tables)]:
+                        free += 1
+                        for group in box:
+                            add(line_of[group[0]]._replace(block=free), group)
+                    continue
                 shape = line._replace(block=block + number, table=number, bold=False)
                 for group in _in_rows(tables[number]):
                     add(shape, group)

@@ -137,3 +137,22 @@ strip_vector = Table(
 gone_vector = Table("gone_vector", metadata, Column("id", String(32), primary_key=True))
 """Ids of passages that were deleted here and whose vectors may still lie in the index: written in the transaction that
 deletes them, cleared once the index has forgotten them."""
+
+made_vector = Table(
+    "made_vector",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+)
+"""Vectors that a service has made for passages of a file that is not staged yet, by passage id: a build that was
+interrupted does not send their texts again."""
+
+own_vector = Table(
+    "own_vector",
+    metadata,
+    Column("content_id", Integer, ForeignKey("content.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    Column("embedding", String, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+)
+"""Vectors of passages and strips by another embedding than the index has: the evaluator's, where it keeps its own."""

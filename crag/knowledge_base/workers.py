@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import pebble
 from pydantic import SecretStr
@@ -22,6 +22,8 @@ from pydantic import SecretStr
 from crag.errors import KnowledgeBaseError, LockedPdfError, PdfError
 from crag.knowledge_base.chunker import digest
 from crag.knowledge_base.health import Need, OcrMode, Reading, need_of
+from crag.knowledge_base.mineru import MinerU, MinerUError
+from crag.knowledge_base.mineru_pages import read_by_mineru
 from crag.knowledge_base.ocr import TIME_FACTOR, read_by_ocr
 from crag.knowledge_base.page_text import PageText
 from crag.knowledge_base.patience import Patience
@@ -38,6 +40,15 @@ from crag.knowledge_base.pdf_loader import (
 from crag.schema import Passage
 
 R = TypeVar("R")
+
+
+class Step(NamedTuple):
+    """How far the reading of a file has come: `done` of `total` pages. `stage`: reading, ocr or mineru."""
+
+    done: int
+    total: int
+    stage: str = "reading"
+
 
 _SLICE_SECONDS = 2.0
 """A task begins no further page after these: so its limit is that of one page."""
@@ -79,10 +90,12 @@ class WorkerContext(SpawnContext):
 class Workers:
     """A pool that is started with the first file and ended with the build."""
 
-    def __init__(self, timeout: float, ocr_cache: Path) -> None:
-        """`timeout` is in seconds, for a page; `ocr_cache` is a folder for what OCR reads."""
+    def __init__(self, timeout: float, ocr_cache: Path, mineru: MinerU | None = None) -> None:
+        """`timeout` is in seconds, for a page; `ocr_cache` is a folder for what OCR reads; with `mineru` the files are
+        sent to this service, and read here where it fails."""
         self._timeout = timeout
         self._ocr_cache = ocr_cache
+        self._mineru = mineru
         self._pool: pebble.ProcessPool | None = None
 
     def __enter__(self) -> Workers:
@@ -105,8 +118,8 @@ class Workers:
         cancel: threading.Event,
         ocr: OcrMode = "auto",
         password: SecretStr | None = None,
-    ) -> Generator[tuple[int, int], None, tuple[PdfHead, list[PageText], list[Passage]]]:
-        """Reads a whole PDF and cuts it into passages; yields (pages done, pages in all) now and then.
+    ) -> Generator[Step, None, tuple[PdfHead, list[PageText], list[Passage]]]:
+        """Reads a whole PDF and cuts it into passages; yields how far it is now and then.
 
         `ocr` tells which pages are read from their pictures: none ("off"), those without usable text, or all ("force").
         Pages that take too long or crash the reader are left out. Raises PdfError where the file is to blame,
@@ -115,17 +128,48 @@ class Workers:
         head = self._head(path, cancel, password)
         raw: list[RawPage] = []
         patience = Patience(head.pages, self._timeout)
-        yield 0, head.pages
+        yield Step(0, head.pages)
         while len(raw) < head.pages and not patience.over():
             stop = min(len(raw) + SLICE, head.pages)
             some = self._read_slice(path, len(raw), stop, cancel, password, patience)
-            raw += yield from self._read_pictures(path, some, head.pages, cancel, ocr, password)
-            yield len(raw), head.pages
+            if self._mineru is None:
+                some = yield from self._read_pictures(path, some, head.pages, cancel, ocr, password)
+                yield Step(len(raw) + len(some), head.pages)
+            raw += some
         if why := patience.over():
             gone = f"Reading stopped after page {len(raw)} of {head.pages}: {why}."
             head = replace(head, notes=[*head.notes, gone])
+        if self._mineru is not None:
+            yield Step(0, head.pages, "mineru")
+            raw, head = self._laid_out(path, raw, head, self._mineru, cancel, ocr, password)
+            raw = yield from self._read_pictures(path, raw, head.pages, cancel, ocr, password)
+            yield Step(len(raw), head.pages)
         pages, passages = self._digest(content, fingerprint, raw, head, cancel)
         return head, pages, passages
+
+    def _laid_out(
+        self,
+        path: Path,
+        raw: list[RawPage],
+        head: PdfHead,
+        service: MinerU,
+        cancel: threading.Event,
+        ocr: OcrMode,
+        password: SecretStr | None,
+    ) -> tuple[list[RawPage], PdfHead]:
+        """The pages as MinerU reads them, and its titles for an outline; as they are, with a note, where it fails."""
+        try:
+            if password is not None:
+                raise MinerUError("a file with a password is not sent")
+            task = partial(read_by_mineru, path, raw, service, ocr)
+            limit = 2 * service.timeout + self._timeout  # it keeps its own time; this is for what hangs all the same
+            pages, titles = self._call("reading MinerU's answer", limit / self._timeout, cancel, task)
+        except PdfError as error:
+            _log.warning("MinerU: %s", error)
+            why = str(error).rstrip(".")
+            note = f"MinerU did not read it, the built-in parser did: {why}."
+            return raw, replace(head, notes=[*head.notes, note])
+        return pages, replace(head, outline=list(titles) or head.outline)
 
     def _head(self, path: Path, cancel: threading.Event, password: SecretStr | None) -> PdfHead:
         """A file whose outline is what takes too long is read without it."""
@@ -204,16 +248,16 @@ class Workers:
         cancel: threading.Event,
         mode: OcrMode,
         password: SecretStr | None,
-    ) -> Generator[tuple[int, int], None, list[RawPage]]:
+    ) -> Generator[Step, None, list[RawPage]]:
         """The pages, those that need it read by OCR, each as a task of its own: a page that fails stays as it was."""
         done = []
         for page in pages:
             if page.reading == Reading.LOST:
                 if mode != "off":
-                    yield page.number - 1, total
+                    yield Step(page.number - 1, total, "ocr")
                     page = self._drawn_at_least(path, page, cancel, password)
             elif need := need_of(page, mode):
-                yield page.number - 1, total
+                yield Step(page.number - 1, total, "ocr")
                 page = self._read_picture(path, page, need, cancel, password, TIME_FACTOR)
             elif mode == "off" and need_of(page, "auto") in (Need.WHOLE, Need.FILL):
                 page = replace(page, reading=Reading.OFF)
@@ -244,7 +288,7 @@ class Workers:
             _log.warning("OCR: %s", error)
             return replace(page, reading=Reading.FAILED, failure=str(error))
 
-    def _call(self, what: str, slices: int, cancel: threading.Event, function: Callable[[], R]) -> R:
+    def _call(self, what: str, slices: float, cancel: threading.Event, function: Callable[[], R]) -> R:
         """The result of `function` from a worker. A worker that dies between two tasks takes pebble's whole pool
         with it, which is nobody's fault: a fresh pool is tried once."""
         try:
@@ -256,7 +300,7 @@ class Workers:
         except BrokenProcessPool as error:
             raise KnowledgeBaseError(f"The PDF reader cannot be started ({error}): reinstall pymupdf.") from error
 
-    def _attempt(self, what: str, slices: int, cancel: threading.Event, function: Callable[[], R]) -> R:
+    def _attempt(self, what: str, slices: float, cancel: threading.Event, function: Callable[[], R]) -> R:
         limit = self._timeout * slices
         if self._pool is None:
             self._pool = pebble.ProcessPool(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Final
@@ -31,6 +32,12 @@ LONGEST_ANSWER: Final = 600
 """Characters of an earlier answer that are shown to the model."""
 MOST_TOKENS: Final = 800
 
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_ASKS = re.compile(
+    r"\b(?:what|which|who|whom|whose|when|where|why|how (?:many|much|long|old|often|far|tall|big))\b"
+    "|什么|谁|哪|多少|几个|几年|为何|为什么|怎么|如何|多久|多大|多高"
+)
+
 
 class Standalone(BaseModel):
     """The form of the answer."""
@@ -51,9 +58,15 @@ class LlmCondenser:
             return Understood(message)
         spoken = {language(text) for text in (message, *(exchange.question for exchange in history))}
 
+        years = set(_YEAR.findall(normalise(message)))
+
         def wrong(given: Standalone) -> str | None:
             if tokens(given.question) and language(given.question) not in spoken:
                 return "The question is in another language than the message: keep the language of the message."
+            if tokens(given.question) and years - set(_YEAR.findall(normalise(given.question))):
+                return (
+                    "The question lacks a year that the message names: put the message in words, not another question."
+                )
             return None
 
         found = await self.model.structured(
@@ -67,11 +80,17 @@ class LlmCondenser:
         )
         question = " ".join(visible(found.question).split())
         unchanged = not tokens(question) or _plain(question) == _plain(message)
-        return Understood(message if unchanged else question, found.needs_evidence)
+        return Understood(message if unchanged else question, found.needs_evidence or _asks(message))
 
 
 def _conversation(history: Sequence[Exchange]) -> str:
     return "\n".join(f"Person: {_line(turn.question)}\nProgram: {_line(turn.answer)}" for turn in history)
+
+
+def _asks(message: str) -> bool:
+    """Whether the message asks for a fact by its words: then it needs evidence, whatever the model says."""
+    message = normalise(message)
+    return bool(_ASKS.search(message) or _YEAR.search(message))
 
 
 def _line(text: str) -> str:

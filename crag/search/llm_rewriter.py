@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 
 from crag.agent_model.base import ChatModel, Ledger
 from crag.agent_model.quoting import block
-from crag.idf import STOP_WORDS, content_words, words_of
+from crag.idf import content_words, words_of
 from crag.search.base import shortened
-from crag.text import normalise, tokens, visible
+from crag.text import normalise, visible
 
 INSTRUCTIONS: Final = """\
 You turn a question into the query for a web search engine.
@@ -30,7 +30,7 @@ OWN_SHARE: Final = 0.5
 class Query(BaseModel):
     """The form of the answer."""
 
-    query: str = Field(max_length=400, description="2 to 6 keywords")
+    query: str = Field(max_length=400)
 
 
 class LlmRewriter:
@@ -49,6 +49,14 @@ class LlmRewriter:
         suggestion = _clean(self.suggested(question) or "") if self.suggested else ""
         if suggestion and made_of(suggestion, question, self.today):
             return suggestion
+        own = frozenset(content_words(question))
+
+        def wrong(given: Query) -> str | None:
+            words = words_of(given.query)
+            if not words or (own and not own & words):
+                return "The query has no word of the question: give 2 to 6 keywords of what is asked."
+            return None
+
         found = await self.model.structured(
             "rewrite",
             INSTRUCTIONS.format(today=self.today.isoformat()),
@@ -56,7 +64,7 @@ class LlmRewriter:
             Query,
             ledger=self.ledger,
             max_tokens=MOST_TOKENS,
-            check=lambda given: None if tokens(_clean(given.query)) else "The query is empty: give 2 to 6 keywords.",
+            check=wrong,
         )
         return _clean(found.query)
 
@@ -66,8 +74,7 @@ def made_of(query: str, question: str, today: date) -> bool:
 
     So a document that asks for it cannot have its text sent to a search engine.
     """
-    words = [word for word in content_words(query) if word not in STOP_WORDS]
-    own = words_of(question)
+    words, own = content_words(query), words_of(question)
     dates = {str(today.year), str(today.year - 1), str(today.year + 1), f"{today.month:02}", f"{today.day:02}"}
     numbers = set(re.findall(r"\d+", normalise(query))) - set(re.findall(r"\d+", normalise(question)))
     foreign = [word for word in words if word not in own and word not in dates]

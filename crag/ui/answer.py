@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
+from crag.export.wording import is_written
 from crag.schema import Action, Support, Trace
 from crag.text import language
-from crag.ui import answer_text, exporting, safe
+from crag.ui import answer_text, exporting, safe, spoken, written_text
 from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
 
@@ -27,10 +30,21 @@ PANELS = {
 
 def draw(trace: Trace, t: Texts) -> None:
     """A finished or stopped turn; a decision that nothing came of yet is not shown as one."""
+    if trace.standalone:
+        draw_understood(trace.standalone, t)
     if trace.action is not None and (trace.strips or trace.answer or not trace.stopped):
         draw_decision(trace.action, trace.decision, t)
-    if trace.answer:
+    if trace.direct:
+        _badge("gray", ":material/chat:", t("direct"), t("direct_help"))
+    if trace.thinking:
+        with st.expander(t("thinking"), icon=":material/psychology:", key=f"thinking-{trace.turn_id}"):
+            st.html(spoken.in_its_language(trace.thinking, "crag-thinking"))
+    if trace.answer and is_written(trace):
+        draw_written(trace.answer, {citation.n: web.name_of(citation, t) for citation in trace.citations})
+    elif trace.answer:
         draw_text(trace.answer)
+    if trace.cut:
+        st.caption(f":material/content_cut: **{t('cut_short')}** {safe.in_markdown(trace.cut)}")
     if trace.error:
         st.error(safe.in_markdown(trace.error), icon=":material/error:")
     if trace.stopped:
@@ -42,21 +56,38 @@ def draw(trace: Trace, t: Texts) -> None:
         st.caption(f":material/filter_alt: {safe.in_markdown(t('asked_of', files=names))}")
     for notice in _notices(trace, t):
         st.caption(f":material/info: {safe.in_markdown(notice)}")
-    if trace.documents or trace.decisions:
+    if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
     exporting.draw(trace, t)
 
 
+def draw_understood(question: str, t: Texts) -> None:
+    """The follow-up as it was searched for and graded by."""
+    st.caption(f":material/quick_reference_all: {safe.in_markdown(t('understood', question=question))}")
+
+
 def draw_decision(action: Action, sentence: str, t: Texts) -> None:
     colour, icon = BADGES[action]
-    st.markdown(f":{colour}-badge[{icon} {t(action)}] :small[{safe.in_markdown(sentence)}]")
+    _badge(colour, icon, t(action), sentence)
+
+
+def _badge(colour: str, icon: str, word: str, sentence: str) -> None:
+    st.markdown(f":{colour}-badge[{icon} {word}] :small[{safe.in_markdown(sentence)}]")
 
 
 def spoken_end(trace: Trace, t: Texts) -> str:
     """How the turn ended, for those who hear it."""
+    if trace.direct and trace.answer and not trace.stopped:
+        return f"{t('direct')}. {t('direct_help')}"
     if trace.error or trace.stopped or trace.action is None:
         return trace.error or t("stopped" if trace.answer or trace.documents else "stopped_empty")
     return t("said_end", action=t(trace.action), sentence=trace.decision)
+
+
+def draw_written(text: str, places: Mapping[int, str] | None = None) -> None:
+    """An answer in a model's words, with the structure it was given; `places` as for `written_text.as_html`."""
+    inside = written_text.as_html(text.strip(), places)
+    st.html(f"<div class='crag-written crag-answer' lang='{language(text)}'>{inside}</div>")
 
 
 def draw_text(text: str) -> None:
@@ -74,7 +105,6 @@ def _footer(trace: Trace, t: Texts) -> None:
         for citation in cited
         if citation.n not in places
     )
-    seconds = t("seconds", n=sum(trace.timings.values()))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"sources-{trace.turn_id}"):
         for citation in cited:
             if citation.n in places:
@@ -85,7 +115,8 @@ def _footer(trace: Trace, t: Texts) -> None:
                     on_click=on_page.open_at,
                     args=(trace.turn_id, places[citation.n]),
                 )
-        st.html(f"<div class='crag-sources'>{chips}<span class='crag-took'>{seconds}</span></div>")
+        spent = safe.in_html(timing.spent(trace, t))
+        st.html(f"<div class='crag-sources'>{chips}<span class='crag-took'>{spent}</span></div>")
 
 
 def _notices(trace: Trace, t: Texts) -> list[str]:
@@ -97,13 +128,30 @@ def _notices(trace: Trace, t: Texts) -> list[str]:
     )
     if unsupported:
         notices.append(t("unsupported", n=unsupported))
+    if uncited := sum(not sentence.cites for sentence in trace.check.sentences):
+        notices.append(t("uncited", n=uncited))
     return notices
 
 
 @st.fragment
 def _evidence(trace: Trace, t: Texts) -> None:
     """One panel at a time, opened by a click; only what is open is drawn."""
-    labels = {
+    labels = {"timing": t("panel_timing")} if trace.direct else _labels(trace, t)
+    chosen = st.pills(
+        t("evidence"),
+        list(labels),
+        format_func=lambda name: labels[name],
+        key=f"panel-{trace.turn_id}",
+        label_visibility="collapsed",
+    )
+    if chosen:
+        with st.container(border=True, gap="small", key=f"open-{trace.turn_id}"):
+            PANELS[chosen](trace, t)
+
+
+def _labels(trace: Trace, t: Texts) -> dict[str, str]:
+    """The panels of an answer that rests on evidence, with what each holds."""
+    return {
         "documents": t("panel_documents_web", n=len(trace.documents), web=len(trace.web_documents))
         if trace.web_documents
         else t("panel_documents", n=len(trace.documents)),
@@ -115,13 +163,3 @@ def _evidence(trace: Trace, t: Texts) -> None:
         "second_look": t("panel_second_look") if trace.search_query else web.summary(trace, t),
         "timing": t("panel_timing"),
     }
-    chosen = st.pills(
-        t("evidence"),
-        list(labels),
-        format_func=lambda name: labels[name],
-        key=f"panel-{trace.turn_id}",
-        label_visibility="collapsed",
-    )
-    if chosen:
-        with st.container(border=True, gap="small", key=f"open-{trace.turn_id}"):
-            PANELS[chosen](trace, t)

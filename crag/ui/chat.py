@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from config import Settings
+from crag.export.wording import is_written
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, exporting, safe, sidebar, spoken, state, welcome
+from crag.ui import answer, exporting, query_gate, safe, sidebar, spoken, state, welcome
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Conversation, Process, Turn
@@ -86,15 +87,15 @@ def _ask(process: Process, conversation: Conversation | None, question: str, set
 def _ended(
     process: Process, conversation: Conversation | None, turn: Turn, last: bool, settings: Settings, t: Texts
 ) -> None:
-    """A turn that has finished, was stopped or failed; the last one can be tried again where it led to nothing."""
+    """A turn that has finished, was stopped or failed; the last one can be tried again where something is missing."""
     trace = turn.trace
     if trace is not None:
         answer.draw(trace, t)
     if turn.job.state is JobState.FAILED:
         st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
-    if last and conversation is not None and (trace is None or trace.stopped or trace.error is not None):
+    if last and conversation is not None and (mend := _mend(turn)):
         st.button(
-            t("try_again"),
+            t(mend),
             key=f"again-{turn.job.id}",
             icon=":material/refresh:",
             on_click=process.ask_again,
@@ -102,15 +103,34 @@ def _ended(
         )
 
 
+def _mend(turn: Turn) -> str | None:
+    """What the button says that asks again; None where nothing is missing. Grades that are known are kept."""
+    trace = turn.trace
+    if trace is None or trace.stopped:
+        return "try_again"
+    if any(document.score is None for document in (*trace.documents, *trace.web_documents)):
+        return "grade_again"
+    if trace.error is not None:
+        return "try_again"
+    quoted = trace.covered and turn.settings.llm_provider != "embedded" and not is_written(trace)
+    return "write_again" if trace.cut or quoted else None
+
+
 @st.fragment(run_every=TICK)
 def _follow(turn: Turn, t: Texts) -> None:
     """The running turn: redrawn from its events until it ends, then drawn once more by the whole page."""
     running = turn.job.running
     view = turn_view(turn.job.events)
+    if view.understood:
+        answer.draw_understood(view.understood, t)
     if view.decision is not None:
         answer.draw_decision(view.decision.action, view.decision.sentence, t)
-    if view.text:
+    if view.text and turn.settings.llm_provider != "embedded":
+        answer.draw_written(view.text)
+    elif view.text:
         answer.draw_text(view.text)
+    if view.asking and turn.gate is not None and not turn.gate.answered:
+        query_gate.draw(turn.job.id, turn.gate, view.asking, t)
     with st.container(horizontal=True, vertical_alignment="center", key=f"live-{turn.job.id}"):
         stopping = turn.job.stopping.is_set()
         status = t("stopping") if stopping else t("doing_waiting") if turn.waits else _status(view, t)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from crag.errors import CragError
-from crag.events import BuildEvent, BuildFinished, FileChange, FileProgress, FileRow, FileState
+from crag.events import BuildEvent, BuildFinished, FileChange, FileProgress, FileRow, FileState, VectorsAhead
 from crag.runtime import Job, JobState
-from crag.ui import safe, uploading
+from crag.ui import safe, uploading, vectors_ahead
 from crag.ui.progress import BuildView, build_view
 from crag.ui.state import Process
 from crag.ui.texts import Texts
+from crag.ui.texts.files import translated
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ class Overview:
     changes: tuple[FileChange, ...] = ()
     ignored: tuple[str, ...] = ()
     staged: int = 0
+    ahead: VectorsAhead | None = None
     building: bool = False
     error: str | None = None
 
@@ -67,7 +69,9 @@ def look(process: Process) -> Overview:
     try:
         if building:
             return Overview(rows=tuple(base.rows()), building=True)
-        found = Overview(tuple(base.rows()), tuple(base.changes()), tuple(base.ignored()), base.staged())
+        known = tuple(base.rows()), tuple(base.changes()), tuple(base.ignored())
+        found = Overview(*known, base.staged(), base.vectors_ahead())
+        process.forget_overtaken_build(base.version())
         if not found.to_do or (process.refused_at is not None and process.refused_at != found.rows):
             process.forget_failed_build()
         return found
@@ -83,7 +87,7 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
     if overview.error:
         st.error(safe.in_markdown(overview.error), icon=":material/error:")
     if not overview.empty:
-        st.caption(t("kb_size", n=len(overview.indexed), passages=overview.passages))
+        st.caption(f"{t('kb_files', n=len(overview.indexed))} · {t('kb_passages', n=overview.passages)}")
     uploading.draw(process.settings, t)
     job = process.runtime.latest("build")
     if job is not None and overview.building:  # as it was when the rest was read: the follower ends in a rerun
@@ -175,6 +179,8 @@ def _preview(process: Process, overview: Overview, t: Texts) -> None:
         with st.expander(t("ignored", n=len(overview.ignored)), icon=":material/block:"):
             st.caption(t("ignored_help"))
             _list(list(overview.ignored), t)
+    if overview.ahead is not None and overview.to_do:
+        vectors_ahead.draw(overview.ahead, t)
     with st.container(horizontal=True, gap="small"):
         st.button(
             t("rebuild"),
@@ -276,12 +282,13 @@ def _lines(rows: list[FileRow], t: Texts) -> None:
         numbers = "" if row.error else t("file_numbers", pages=row.pages, n=row.passages)
         if row.ocr_pages and not row.error:
             numbers += f" · {t('n_ocr', n=row.ocr_pages)}"
-        notes = [note for note in (numbers, row.error or "", *row.warnings) if note]
-        said = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
+        told = (translated(note, t.language) for note in (row.error or "", *row.warnings))
+        notes = [note for note in (numbers, *told) if note]
+        below = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
         label = safe.in_html(t(f"file_{kind}"))
         lines.append(
             f"<li class='crag-{kind}'><span class='crag-state' role='img' aria-label='{label}' title='{label}'></span>"
-            f"<div><div class='crag-file'>{safe.in_html(row.path)}</div>{said}</div></li>"
+            f"<div><div class='crag-file'>{safe.in_html(row.path)}</div>{below}</div></li>"
         )
     if lines:
         st.html(f"<ul class='crag-files'>{''.join(lines)}</ul>")

@@ -15,6 +15,7 @@ from crag.ui import library_controls, library_file, library_page, safe
 from crag.ui.knowledge import Overview
 from crag.ui.state import Process
 from crag.ui.texts import Texts
+from crag.ui.texts.files import translated
 
 if TYPE_CHECKING:
     from crag.knowledge_base.base import KnowledgeBase
@@ -99,7 +100,7 @@ def _files(process: Process, overview: Overview, t: Texts) -> None:
 
 
 def _totals(overview: Overview, t: Texts) -> str:
-    parts = [t("kb_size", n=len(overview.indexed), passages=overview.passages)]
+    parts = [t("kb_files", n=len(overview.indexed)), t("kb_passages", n=overview.passages)]
     parts.append(t("n_pages", n=sum(row.pages for row in overview.indexed)))
     if read := sum(row.ocr_pages for row in overview.indexed):
         parts.append(t("n_ocr", n=read))
@@ -152,8 +153,13 @@ def _columns(rows: Sequence[FileRow], sizes: dict[str, int], t: Texts) -> dict[s
         "warnings": [len(row.warnings) + bool(row.error) for row in rows],
         "seconds": [row.seconds for row in rows],
         "size": [sizes.get(row.path) for row in rows],
-        "note": [safe.clean(row.error or " ".join(row.warnings)) for row in rows],
+        "note": [_note(row, t) for row in rows],
     }
+
+
+def _note(row: FileRow, t: Texts) -> str:
+    notes = (row.error,) if row.error else row.warnings
+    return safe.clean(" ".join(translated(note, t.language) for note in notes))
 
 
 def _config(t: Texts) -> dict[str, Any]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 DOOMED: Final = "library-doomed"
 """Where the path of the file stands that shall perhaps be deleted."""
+REFUSED: Final = "library-read-again-refused"
+"""Where the path of the file stands that was not read again, because a build was running."""
 MODES: Final[tuple[OcrMode, ...]] = ("auto", "off", "force")
 
 
@@ -26,6 +28,10 @@ def draw(
     process: Process, base: KnowledgeBase, row: FileRow, building: bool, gone: Callable[[], None], t: Texts
 ) -> None:
     """The row of controls under the file's numbers; `gone` is called when the file is deleted."""
+    if st.session_state.get(REFUSED) == row.path:
+        st.warning(t("read_again_later"), icon=":material/hourglass_top:")
+        if not building:
+            st.session_state[REFUSED] = None
     if building:
         st.caption(f":material/progress_activity: {t('being_built')}")
     elif (failed := process.failed_again(row.path)) is not None:
@@ -72,7 +78,7 @@ def _read_again(process: Process, base: KnowledgeBase, row: FileRow, building: b
 
 
 def _again(process: Process, path: str, ocr: OcrMode | None) -> None:
-    process.read_again(path, ocr)
+    st.session_state[REFUSED] = None if process.read_again(path, ocr) else path
 
 
 def _consider(path: str | None) -> None:
@@ -99,22 +105,30 @@ def _confirm(base: KnowledgeBase, path: str, gone: Callable[[], None], t: Texts)
     st.rerun()
 
 
-def draw_password(process: Process, base: KnowledgeBase, path: str, read: bool, building: bool, t: Texts) -> None:
-    """The field for the password of a protected file; `read`: the file is then read again, else its pages are drawn."""
-    form = st.form("password-form", clear_on_submit=True, border=False)
-    row = form.container(horizontal=True, vertical_alignment="bottom", gap="small", key="password-row")
+def draw_password(
+    process: Process, base: KnowledgeBase, path: str, read: bool, building: bool, t: Texts, place: str = ""
+) -> None:
+    """The field for the password of a protected file; `read`: the file is then read again, else its pages are drawn.
+
+    `place` tells fields of one page apart.
+    """
+    form = st.form(f"password-form{place}", clear_on_submit=True, border=False)
+    row = form.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"password-row{place}")
     with row:
         given = st.text_input(
             t("password"),
             type="password",
-            key=f"password-{path}",
+            key=f"password-{path}{place}",
             icon=":material/key:",
             help=t("password_help"),
             disabled=building,
             width=320,
         )
         submitted = st.form_submit_button(
-            t("password_read" if read else "password_show"), key="password-give", disabled=building, type="primary"
+            t("password_read" if read else "password_show"),
+            key=f"password-give{place}",
+            disabled=building,
+            type="primary",
         )
     if not (submitted and given):
         return
@@ -124,5 +138,5 @@ def draw_password(process: Process, base: KnowledgeBase, path: str, read: bool, 
         st.error(safe.in_markdown(str(error)), icon=":material/error:")
         return
     if read:
-        process.read_again(path)
+        _again(process, path, None)
     st.rerun()

@@ -12,6 +12,7 @@ from crag.errors import PageImageError
 from crag.events import FileRow
 from crag.ui import safe
 from crag.ui.texts import Texts
+from crag.ui.texts.files import translated
 
 if TYPE_CHECKING:
     from crag.knowledge_base.base import KnowledgeBase
@@ -29,13 +30,13 @@ Go = Callable[[str | None, int | None], None]
 def draw_facts(row: FileRow, t: Texts) -> None:
     """Pages, passages, pages read by OCR, seconds; the reason why it is not indexed, and its warnings."""
     if row.error:
-        st.error(safe.in_markdown(row.error), icon=":material/error:")
+        st.error(safe.in_markdown(translated(row.error, t.language)), icon=":material/error:")
     else:
         parts = [t("file_numbers", pages=row.pages, n=row.passages)]
         parts += [t("n_ocr", n=row.ocr_pages)] if row.ocr_pages else []
         st.caption(" · ".join([*parts, t("seconds", n=row.seconds)]))
     for warning in row.warnings:
-        st.warning(safe.in_markdown(warning), icon=":material/warning:")
+        st.warning(safe.in_markdown(translated(warning, t.language)), icon=":material/warning:")
 
 
 def draw_pages(base: KnowledgeBase, path: str, go: Go, locked: Callable[[], None], t: Texts) -> None:

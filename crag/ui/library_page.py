@@ -15,6 +15,7 @@ from crag.ui import safe
 from crag.ui.library_file import badges
 from crag.ui.panels import sheet
 from crag.ui.texts import Texts
+from crag.ui.texts.files import translated
 
 if TYPE_CHECKING:
     from crag.knowledge_base.base import KnowledgeBase
@@ -46,7 +47,7 @@ def draw(base: KnowledgeBase, path: str, number: int, go: Callable[[str | None, 
     cut = t("cut", n=len(page.passages), strips=len({strip for strip, _ in _strips(page)}))
     st.html(f"<div class='crag-badges'>{badges(page.row, t)}<span>{safe.in_html(cut)}</span></div>")
     for note in page.row.facts.notes:
-        st.caption(f":material/info: {safe.in_markdown(note)}")
+        st.caption(f":material/info: {safe.in_markdown(translated(note, t.language))}")
     image = sheet.picture(partial(base.pages.image, path, number, sheet.ZOOMS[zoom]), t)
     items = "".join(_passage(passage, number, t) for passage in page.passages)
     sheet.draw(image, page.size, marks, items, zoom, t("page_alt", page=number, file=path), t)
@@ -87,7 +88,7 @@ def _passage(passage: Passage, number: int, t: Texts) -> str:
     strips = "".join(
         sheet.item(
             [strip.id[:12]],
-            f"<span lang='{language(strip.text)}'>{safe.in_html(strip.text)}</span>",
+            f"<span lang='{language(strip.text)}'>{safe.of_document(strip.text)}</span>",
             "crag-strip-item crag-item-cut"
             + ("" if any(span.page == number for span in strip.spans) else " crag-elsewhere"),
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from crag.errors import CragError
-from crag.ui import chat, knowledge, library, opening, safe, sidebar, spoken, state
+from crag.ui import chat, knowledge, library, models_page, opening, safe, sidebar, spoken, state
 from crag.ui.sidebar import Places
 from crag.ui.texts import Texts, language_of
 
@@ -31,15 +31,17 @@ def main() -> None:
         default=True,
     )
     in_library = st.Page(lambda: library.draw(process, overview, t), title=t("knowledge_base"), url_path="knowledge")
+    in_models = st.Page(lambda: models_page.draw(process, t), title=t("models"), url_path="models")
     st.session_state[state.LIBRARY] = in_library
-    chosen = st.navigation([in_chat, in_library], position="hidden")
+    chosen = st.navigation([in_chat, in_library, in_models], position="hidden")
     if process.house is None:
         opening.draw(process, t)
         return
     conversation, gone = state.conversation(process)
     overview = knowledge.look(process)
     with st.sidebar:
-        settings = sidebar.draw(process, overview, conversation, Places(in_chat, in_library, chosen is in_chat), t)
+        places = Places(in_chat, in_library, in_models, chosen is in_chat)
+        settings = sidebar.draw(process, overview, conversation, places, t)
     spoken.begin(t)
     chosen.run()
 

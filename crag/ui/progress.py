@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from crag.events import (
+    Asking,
     BuildEvent,
     BuildFinished,
     BuildStarted,
+    Condensed,
     Decided,
+    Drafted,
     FileFinished,
     FileProgress,
     FileRow,
@@ -20,6 +23,7 @@ from crag.events import (
     Retrieved,
     Rewritten,
     Searched,
+    Thinking,
     Token,
     TurnEvent,
 )
@@ -35,6 +39,10 @@ class TurnView:
 
     steps: list[tuple[str, int]] = field(default_factory=list)
     doing: str = "retrieving"
+    understood: str | None = None
+    """The follow-up as a question that stands alone."""
+    asking: Asking | None = None
+    """The query that waits for a person."""
     decision: Decision | None = None
     text: str = ""
     trace: Trace | None = None
@@ -43,7 +51,12 @@ class TurnView:
 def turn_view(events: Iterable[TurnEvent]) -> TurnView:
     view = TurnView()
     for event in events:
+        view.asking = event if isinstance(event, Asking) else None
         match event:
+            case Condensed():
+                view.understood = event.question
+            case Drafted():
+                view.steps.append(("drafted", 0))
             case Retrieved():
                 view.steps.append(("retrieved", len(event.documents)))
                 view.doing = "grading"
@@ -56,13 +69,18 @@ def turn_view(events: Iterable[TurnEvent]) -> TurnView:
             case Rewritten():
                 view.steps.append(("rewritten", 0))
                 view.doing = "searching" if event.provider else "retrieving_again"
+            case Asking():
+                view.doing = "asking"
             case Searched():
                 view.steps.append(("searched", len(event.documents)))
                 view.doing = "grading" if event.documents else "refining"
             case Refined():
                 view.steps.append(("kept", sum(strip.kept for strip in event.strips)))
                 view.doing = "writing"
+            case Thinking():
+                view.doing = "thinking"
             case Token():
+                view.doing = "writing"
                 view.text += event.text
             case Finished():
                 view.trace = event.trace
@@ -98,7 +116,8 @@ class BuildView:
         if self.current is None:
             return 0.0
         part = self.current.done / self.current.total if self.current.total else 0.0
-        stages = {"reading": READING_SHARE * part, "embedding": READING_SHARE + (1 - READING_SHARE) * part}
+        reading = dict.fromkeys(("reading", "ocr", "mineru"), READING_SHARE * part)
+        stages = {**reading, "embedding": READING_SHARE + (1 - READING_SHARE) * part}
         return stages.get(self.current.stage, 1.0)
 
 

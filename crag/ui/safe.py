@@ -24,6 +24,11 @@ def in_html(text: str) -> str:
     return html.escape(clean(text), quote=True)
 
 
+def of_document(text: str) -> str:
+    """Text of a passage or strip, as HTML: a pipe in the cell of a table is written as it is on the page."""
+    return in_html(text.replace("\\|", "|"))
+
+
 def link(url: str, text: str) -> str:
     """`text` as HTML, linked to `url` where that is http or https; it opens apart and tells nothing of this page."""
     if not re.match(r"https?://", url, re.IGNORECASE):

@@ -19,6 +19,7 @@ class Places:
 
     chat: st.Page
     files: st.Page
+    models: st.Page
     in_chat: bool
 
 
@@ -33,6 +34,7 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
     with st.container(gap="xsmall", key="places"):
         st.page_link(places.chat, label=t("chat"), icon=":material/forum:", query_params=kept)
         st.page_link(places.files, label=t("knowledge_base"), icon=":material/library_books:", query_params=kept)
+        st.page_link(places.models, label=t("models"), icon=":material/hub:", query_params=kept)
     if conversation is not None or not places.in_chat or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -15,9 +15,10 @@ import streamlit as st
 
 from config import Settings, load_settings
 from crag.errors import BuildLockedError, CragError
-from crag.events import BuildEvent, FileRow, Finished, TurnEvent
+from crag.events import BuildEvent, BuildFinished, FileRow, Finished, TurnEvent
+from crag.gate import Gate
 from crag.runtime import Job, JobState, Runtime
-from crag.schema import Thresholds, Trace
+from crag.schema import Exchange, Thresholds, Trace
 from crag.ui import quiet
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from crag.calibrations import Calibration
     from crag.history.labels import Labels
     from crag.knowledge_base.health import OcrMode
+    from crag.services import Service, Tested
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +58,8 @@ class Turn:
     """The paths that it may use; none: all."""
     before: Job[TurnEvent] | None = None
     """The turn that was running when this was asked: it ends first."""
+    gate: Gate | None = None
+    """Where its query for the web waits for a person; None: nobody is asked."""
 
     @property
     def waits(self) -> bool:
@@ -93,11 +97,26 @@ def open_house(settings: Settings, progress: Callable[[str, float], None]) -> Ho
 
 
 def turn_source(
-    house: House, settings: Settings, question: str, files: tuple[str, ...] = ()
+    house: House,
+    settings: Settings,
+    question: str,
+    files: tuple[str, ...] = (),
+    history: Sequence[Exchange] = (),
+    gate: Gate | None = None,
 ) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
     from crag.assembly import ask
 
-    return ask(house, settings, question, files)
+    return ask(house, settings, question, files, history, gate)
+
+
+def history_of(turns: Sequence[Turn]) -> tuple[Exchange, ...]:
+    """What was asked and answered in these turns, as far as they have come to an answer."""
+    traces = [turn.trace for turn in turns]
+    return tuple(
+        Exchange(question=trace.standalone or trace.question, answer=trace.answer)
+        for trace in traces
+        if trace is not None and trace.answer
+    )
 
 
 def _after(
@@ -127,6 +146,8 @@ class Process:
         self._again: tuple[str, str] | None = None
         """The path that was read again last, and the job that did."""
         self._labels: Labels | None = None
+        self.tests: dict[str, Job[Tested]] = {}
+        """The last test of the service for each task."""
         self._conversations: dict[str, Conversation] = {}
         self._lock = threading.Lock()
 
@@ -150,12 +171,16 @@ class Process:
         knowledge_base = self._opened().knowledge_base
         return self._write(lambda job: knowledge_base.build(job.stopping))
 
-    def read_again(self, path: str, ocr: OcrMode | None = None) -> Job[BuildEvent]:
-        """Reads one file again, with `ocr` from now on where it is given; joins the build that runs."""
+    def read_again(self, path: str, ocr: OcrMode | None = None) -> bool:
+        """Reads one file again, with `ocr` from now on where it is given; False where a build runs: it goes first, and
+        nothing is remembered."""
         knowledge_base = self._opened().knowledge_base
+        before = self.runtime.latest("build")
         job = self._write(lambda job: knowledge_base.read_again(path, ocr, job.stopping))
+        if before is not None and job.id == before.id:
+            return False
         self._again = (path, job.id)
-        return job
+        return True
 
     def failed_again(self, path: str) -> str | None:
         """Why a file could not be read again, where that was the last build."""
@@ -192,6 +217,13 @@ class Process:
         job = self.runtime.latest("build")
         return None if job is None or job.id == self._forgotten else job
 
+    def forget_overtaken_build(self, version: int) -> None:
+        """Puts away that a build was cancelled, once another process has published a newer `version`."""
+        job = self.runtime.latest("build")
+        end = job.events[-1] if job is not None and not job.running and job.events else None
+        if job is not None and isinstance(end, BuildFinished) and not end.published and end.version < version:
+            self._forgotten = job.id
+
     def forget_failed_build(self) -> None:
         """Puts away the message of a build that failed or was refused: it is no longer true."""
         job = self.runtime.latest("build")
@@ -204,17 +236,21 @@ class Process:
     ) -> Conversation:
         """Starts a turn in the conversation, or in a new one where it is None or no longer known.
 
-        `files` are the paths that it may use; none: all.
-
-        Where the last turn still runs, the new one waits for its end.
+        `files` are the paths that it may use; none: all. Where the last turn still runs, the new one waits for its end
+        and then sees what it has answered.
         """
-        answering = turn_source(self._opened(), settings, question, files)
+        house, gate = self._opened(), Gate() if settings.web == "ask" else None
         with self._lock:
             conversation = self._conversations.get(conversation_id or "") or Conversation(uuid.uuid4().hex)
             self._conversations[conversation.id] = conversation
-            before = conversation.turns[-1].job if conversation.turns else None
+            earlier = tuple(conversation.turns)
+            before = earlier[-1].job if earlier else None
+
+            def answering(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
+                return turn_source(house, settings, question, files, history_of(earlier), gate)(job)
+
             job = self.runtime.start("turn", _after(before, answering))
-            conversation.turns.append(Turn(question, settings, job, files, before))
+            conversation.turns.append(Turn(question, settings, job, files, before, gate))
             conversation.files = files
             for old in list(self._conversations)[:-KEPT_CONVERSATIONS]:
                 del self._conversations[old]
@@ -229,6 +265,17 @@ class Process:
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         return self._conversations.get(conversation_id)
+
+    def test(self, service: Service) -> None:
+        """Tests a service in one real round trip, as a job; `tests` has it."""
+        from crag.services import try_out
+
+        house = self._opened()
+
+        async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
+            yield await try_out(service, self.settings, house)
+
+        self.tests[service.task] = self.runtime.start("test", source)
 
     def limits(self) -> Limits:
         """What the sliders stand at when nobody has moved them."""

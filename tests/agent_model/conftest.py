@@ -8,7 +8,13 @@ import pytest
 from model_server import ModelServer, serving
 
 
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
+@pytest.fixture(scope="session")
+def _serving() -> Iterator[ModelServer]:
     with serving() as running:
         yield running
+
+
+@pytest.fixture
+def server(_serving: ModelServer) -> ModelServer:
+    _serving.forget()
+    return _serving

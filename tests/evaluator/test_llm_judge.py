@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from datetime import date
 from typing import Any
@@ -180,9 +181,29 @@ async def test_documents_beyond_the_window_go_into_calls_side_by_side_and_one_th
         lost
     )
     assert scores(grades).count(0.9) == 8 - len(lost) > 0
-    for prompt, told, written in zip(model.prompts, model.instructions, model.max_tokens, strict=True):
-        assert model.count(told) + model.count(prompt) + written < 3000, "prompt and answer fit into the window"
+    assert all(taken < 3000 for taken in taken_by(model))
     assert sum('Also give "query"' in told for told in model.instructions) == 1, "the query is asked for once"
+
+
+def taken_by(model: ReadingModel) -> list[int]:
+    """Tokens of each call: what the model was told, the schema of its answer, and the answer as long as it may be."""
+    told = zip(model.instructions, model.prompts, model.outputs, model.max_tokens, strict=True)
+    return [
+        sum(map(model.count, (instructions, prompt, json.dumps(output.model_json_schema())))) + written
+        for instructions, prompt, output, written in told
+    ]
+
+
+@pytest.mark.parametrize("question", [QUESTION, "登月是在哪一年？"])
+async def test_a_call_never_takes_more_than_the_window_and_uses_most_of_it(question: str) -> None:
+    most = 0.0
+    for window in range(2000, 5000, 200):
+        model = ReadingModel(tokens=window)
+        assert scores(await judge_over(model).grade(question, many(20, length=100))) == [0.9] * 20
+        taken = taken_by(model)
+        assert max(taken) <= window
+        most = max(most, max(taken) / window)
+    assert most > 0.9
 
 
 async def test_more_documents_have_room_for_a_longer_answer() -> None:

@@ -72,7 +72,9 @@ def test_an_answer_without_sources_has_nothing_to_check() -> None:
     assert check("The knowledge base does not cover this question.", Knowledge(), ()) == CitationCheck()
 
 
-@pytest.mark.parametrize("answer", ["", "\n\n", "[1]", "…", "[1] [2]", "[", "[999999]", "“”" * 50])
+@pytest.mark.parametrize(
+    "answer", ["", "\n\n", "[1]", "…", "[1] [2]", "[", "[999999]", "“”" * 50, "the text does not " * 3000]
+)
 def test_odd_answers_do_not_break_the_check(answer: str) -> None:
     assert all(s.text.strip() for s in checked(answer).sentences)
 
@@ -87,3 +89,105 @@ def test_a_quotation_of_several_lines_shares_the_marker_behind_it() -> None:
     result = check(f"From your documents:\n\n“{text}” [1]", recompose([kept]), [kept])
     assert {sentence.support for sentence in result.sentences} == {Support.SUPPORTED}
     assert all(sentence.cites == (1,) for sentence in result.sentences)
+
+
+@pytest.mark.parametrize(
+    ("marker", "cited"),
+    [
+        ("[1][2]", [1, 2]),
+        ("[1] [2]", [1, 2]),
+        ("[1, 2]", [1, 2]),
+        ("[1；2]", [1, 2]),
+        ("[1-2]", [1, 2]),
+        ("[1–2]", [1, 2]),
+        ("【1】〔2〕", [1, 2]),
+        ("［１］", [1]),
+        ("[Source 2]", [2]),
+        ("[来源 2]", [2]),
+        ("[^2]", [2]),
+        ("[n]", []),
+        ("[1969]", []),
+        ("(2)", []),
+    ],
+)
+def test_markers_as_models_write_them(marker: str, cited: list[int]) -> None:
+    result = checked(f"Apollo 17 left the Moon, and the Saturn V was 110.6 metres tall {marker}.")
+    assert [citation.n for citation in result.citations] == cited
+    assert result.unknown == ()
+
+
+def test_a_long_range_cites_its_ends_alone() -> None:
+    assert checked("All of it is known [2-900].").unknown == (900,)
+    assert checked("All of it is known [9-2].").unknown == (9,)
+
+
+def test_a_list_is_held_against_what_its_items_or_the_line_before_it_cite() -> None:
+    result = checked("The Saturn V [2]:\n- was 110.6 metres tall\n- thirteen were launched\n\nIt was red.")
+    assert [(s.cites, s.support) for s in result.sentences[1:]] == [
+        ((2,), Support.SUPPORTED),
+        ((2,), Support.SUPPORTED),
+        ((), Support.UNSUPPORTED),
+    ]
+    numbered = checked("1. The Saturn V was 110.6 metres tall [2].\n2) Thirteen were launched. [2]")
+    assert [s.support for s in numbered.sentences] == [Support.SUPPORTED, Support.SUPPORTED]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The knowledge does not tell how much it cost.",
+        "The provided documents don't mention its price.",
+        "There is no information on its price.",
+        "The excerpts say nothing about its colour.",
+        "知识中没有提到它的价格。",
+        "文档未说明发射日期。",
+        "## The rocket",
+        "**The rocket**",
+        "Here is what is known:",
+    ],
+)
+def test_an_honest_gap_and_a_heading_claim_nothing(answer: str) -> None:
+    assert checked(answer).sentences == ()
+
+
+@pytest.mark.parametrize(
+    "answer", ["The information was secret.", "Its text is famous.", "The documents were not burnt."]
+)
+def test_a_claim_about_documents_is_still_a_claim(answer: str) -> None:
+    (sentence,) = checked(answer).sentences
+    assert (sentence.cites, sentence.support) == ((), Support.UNSUPPORTED)
+
+
+def test_a_gap_does_not_take_the_marker_of_the_sentence_behind_it() -> None:
+    (sentence,) = checked("The documents do not tell its price. The Saturn V was 110.6 metres tall [2].").sentences
+    assert (sentence.cites, sentence.support) == ((2,), Support.SUPPORTED)
+
+
+def test_column_names_and_a_list_of_the_sources_claim_nothing() -> None:
+    table = checked("| Rocket | Height |\n|---|---:|\n| Saturn V | 110.6 metres tall [2] |")
+    assert [(s.cites, s.support) for s in table.sentences] == [((2,), Support.SUPPORTED)]
+    listed = checked("Sources:\n[1] moon.pdf, page 1\n- [2] moon.pdf")
+    assert listed.sentences == ()
+    assert [citation.n for citation in listed.citations] == [1, 2]
+
+
+def test_an_honest_gap_that_cites_is_checked() -> None:
+    assert len(checked("The documents do not say that bananas ripen [1].").sentences) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("土星五号火箭高110.6米[2]。", Support.WEAK),
+        ("土星五号火箭高111米[2]。", Support.UNSUPPORTED),
+        ("土星五号火箭很高[2]。", Support.WEAK),
+        ("土星五号火箭很高[9]。", Support.UNSUPPORTED),
+    ],
+)
+def test_words_are_not_compared_across_languages_but_numbers_are(answer: str, expected: Support) -> None:
+    assert [s.support for s in checked(answer).sentences] == [expected]
+
+
+def test_a_number_is_the_same_with_and_without_a_thousands_separator() -> None:
+    assert support("It cost 1500000 dollars in all", "It cost 1,500,000 dollars in all.") is Support.SUPPORTED
+    assert support("It cost 1,50 dollars in all", "It cost 150 dollars in all.") is not Support.SUPPORTED

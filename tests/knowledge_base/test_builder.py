@@ -15,7 +15,7 @@ from small_pdfs import Write, built, of_kind, texts
 
 from crag.errors import BuildLockedError, EmptyIndexError, IndexMismatchError, KnowledgeBaseError
 from crag.events import BuildFinished, FileState
-from crag.knowledge_base import generation
+from crag.knowledge_base import builder, generation
 from crag.knowledge_base.base import KnowledgeBase
 
 LONG = "Paragraph {} of this long file tells of the harvest of the northern fields in a dry and windy summer. "
@@ -422,3 +422,54 @@ def test_a_damaged_catalog_is_told_in_a_sentence(write: Write, files: Path, tmp_
     with pytest.raises(KnowledgeBaseError, match="build again"), again.snapshot():
         pass
     again.close()
+
+
+def test_a_first_build_makes_the_small_files_askable_while_it_reads_the_large_ones(
+    base: KnowledgeBase, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "ROUND", 0.0)
+    write("a.pdf", *[f"The lighthouse of harbour {n} was painted white and red." for n in range(6)])
+    write("b.pdf", "Barley was weighed in the northern granary.")
+    build = base.build()
+    assert next(event.row.path for event in build if event.kind == "file_finished") == "b.pdf"
+    next(build)  # the build goes on, and has published what was finished
+    assert texts(base) == {"Barley was weighed in the northern granary."}
+    (first,) = base.rows()
+    last = list(build)[-1]
+    assert last.kind == "build_finished"
+    assert last.files == 2
+    assert [row.path for row in base.rows()] == ["a.pdf", "b.pdf"]
+    assert next(row for row in base.rows() if row.path == "b.pdf") == first
+
+
+def test_a_first_build_that_is_cancelled_keeps_what_it_has_published(
+    base: KnowledgeBase, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "ROUND", 0.0)
+    write("a.pdf", *[f"The lighthouse of harbour {n} was painted white and red." for n in range(6)])
+    write("b.pdf", "Barley was weighed in the northern granary.")
+    cancel = threading.Event()
+    build = base.build(cancel)
+    next(event for event in build if event.kind == "file_finished")
+    next(build)
+    cancel.set()
+    last = list(build)[-1]
+    assert last.kind == "build_finished"
+    assert (last.published, last.version) == (False, base.version())
+    assert texts(base) == {"Barley was weighed in the northern granary."}
+    assert built(base).files == 2
+    assert len(texts(base)) == 2
+
+
+def test_a_later_build_publishes_in_one_step(
+    base: KnowledgeBase, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "ROUND", 0.0)
+    write("b.pdf", "Barley was weighed in the northern granary.")
+    version = built(base).version
+    for name in ("c.pdf", "d.pdf"):
+        write(name, f"The ship of {name} sailed at dawn.")
+    for event in base.build():
+        if event.kind == "file_finished":
+            assert base.version() == version
+    assert base.version() == version + 1

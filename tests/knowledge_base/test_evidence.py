@@ -120,3 +120,16 @@ def test_on_a_turned_page_the_rectangle_covers_the_ink_of_the_words(
         assert (np.frombuffer(pixmap.samples, np.uint8) < 100).sum() > 200
         assert page.get_textbox(pymupdf.Rect(rect) * page.derotation_matrix).split() == ["tower", "stands"]
         assert rect.x1 - rect.x0 > 3 * (rect.y1 - rect.y0), "the text reads from left to right as displayed"
+
+
+def test_a_skewed_line_is_marked_in_steps_that_stay_off_its_neighbours() -> None:
+    line = [(f"word{n}", (10 + 40 * n, 100 + 2 * n, 45 + 40 * n, 110 + 2 * n)) for n in range(12)]
+    found = rectangles(words(*line), 0, 10_000)
+    assert 2 <= len(found) <= 6
+    assert all(rect.y1 - rect.y0 <= 14 for rect in found)
+    assert (found[0].x0, found[-1].x1) == (10, 485)
+
+
+def test_a_large_first_word_does_not_part_its_line() -> None:
+    page = words(("Once", (10, 95, 50, 115)), ("upon", (55, 100, 80, 112)), ("a", (85, 102, 90, 112)))
+    assert len(rectangles(page, 0, len(page.text))) == 1

@@ -71,3 +71,10 @@ def test_a_hidden_layer_that_reads_well_is_believed() -> None:
     assert need_of(page(nonsense, images=1.0, hidden=1.0), "auto") == Need.CHECK
     assert is_better(SENTENCE.split(), nonsense.split())
     assert not is_better(SENTENCE.split(), SENTENCE.split())
+
+
+def test_leader_dots_without_a_character_map_do_not_cost_a_page_its_text_layer() -> None:
+    lines = [f"Chapter {n} on lamps and doors {chr(0xFFFD) * 60} {n + 7}" for n in range(12)]
+    assert need_of(page(" ".join(lines)), "auto") is None
+    lost = " ".join(chr(0xFFFD) * 12 for _ in range(60))
+    assert need_of(page(f"{lost} Chapter one on lamps and doors"), "auto") == Need.WHOLE

@@ -55,6 +55,16 @@ async def test_a_question_in_another_language_is_asked_again() -> None:
         await condenser(given("铁砧的价格？"), given("铁砧的价格？")).condense("and in 2024?", HISTORY)
 
 
+async def test_a_question_that_lost_the_year_of_the_message_is_asked_again() -> None:
+    made = condenser(given("What did the anvil cost in 2023?"), given("What did the anvil cost in 2024?"))
+    assert (await made.condense("and in 2024?", HISTORY)).question == "What did the anvil cost in 2024?"
+
+
+@pytest.mark.parametrize("message", ["And who made it?", "and in 2024?", "它是谁做的", "how many are there"])
+async def test_words_that_ask_for_a_fact_need_evidence_whatever_the_model_says(message: str) -> None:
+    assert (await condenser(given(message, False)).condense(message, HISTORY)).needs_evidence
+
+
 async def test_a_number_alone_may_be_understood_in_the_language_of_the_conversation() -> None:
     history = (Exchange(question="铁砧在2023年的价格是多少？", answer="40 欧元 [1]。"),)
     made = condenser(given("铁砧在2024年的价格是多少？"))

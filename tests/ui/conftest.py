@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +12,11 @@ import pytest
 import streamlit as st
 from ui_stage import INDEXED, FakeBase, Stage
 
+from crag.agent_model.registry import Models
 from crag.assembly import in_force
-from crag.events import Finished, TurnEvent
+from crag.events import Asking, Finished, TurnEvent
+from crag.gate import Gate
+from crag.schema import Exchange
 from crag.ui import state
 
 
@@ -29,6 +32,7 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
         lambda settings, progress: SimpleNamespace(
             knowledge_base=base,
             close=base.close,
+            models=Models(),
             warm_up=lambda: None,
             in_force=lambda settings: in_force(settings, made.calibration),
         ),
@@ -36,14 +40,22 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
     made.goes_on.set()
 
     def turn_source(
-        house: Any, settings: Any, question: str, files: tuple[str, ...] = ()
+        house: Any,
+        settings: Any,
+        question: str,
+        files: tuple[str, ...] = (),
+        history: Sequence[Exchange] = (),
+        gate: Gate | None = None,
     ) -> Callable[[Any], AsyncIterator[TurnEvent]]:
         async def source(job: Any) -> AsyncIterator[TurnEvent]:
+            made.histories.append(tuple(history))
             if made.fails:
                 raise made.fails
             *before, last = made.turn
             for event in before:
                 yield event
+                if isinstance(event, Asking) and gate is not None:
+                    made.sent.append(await gate.wait())
             while not made.goes_on.is_set() and not job.stopping.is_set():
                 await asyncio.to_thread(made.goes_on.wait, 0.01)
             if isinstance(last, Finished):

@@ -152,7 +152,7 @@ def test_where_nothing_was_graded_there_is_no_action_but_a_retry(stage: Stage) -
     assert "could be graded" in messages(at)
     assert not any("-badge" in message.value for message in at.markdown)
     stage.turn = events(CORRECT)
-    next(button for button in at.button if button.label == "Try again").click().run()
+    next(button for button in at.button if button.label == "Grade again").click().run()
     at = ended(at)
     assert html(at).count("crag-question") == 1
     assert any("green-badge" in message.value for message in at.markdown)

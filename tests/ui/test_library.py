@@ -6,9 +6,9 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from ui_stage import INDEXED, PAGE, Stage, ended, html, labels, messages
 
-from crag.events import FileRow
+from crag.events import BuildFinished, FileRow
 from crag.knowledge_base.page_text import PageFacts
-from crag.ui import library
+from crag.ui import library, safe, state
 
 BAD = FileRow(path="bad.pdf", content="", error="It is not a PDF.")
 WARNED = FileRow(path="scan.pdf", content="s", pages=2, passages=3, ocr_pages=2, warnings=("Page 2 is empty.",))
@@ -136,6 +136,24 @@ def test_a_file_is_read_again_with_the_ocr_that_was_chosen(stage: Stage) -> None
     assert not at.exception
     ended(at, "build")
     assert stage.base.again == [("scan.pdf", None)]
+
+
+def test_who_wants_a_file_read_again_while_a_build_runs_is_told_to_do_so_after_it(stage: Stage) -> None:
+    stage.base.row_list = [WARNED]
+    at = opened(stage, f="scan.pdf")
+    stage.base.script = [BuildFinished(version=1, published=True, files=1)]
+    state.process().build()
+    at = at.button(key="read-again").click().run()
+    assert any("a build is running" in warning.value for warning in at.warning)
+    stage.base.goes_on.set()
+    at = ended(at, "build")
+    assert stage.base.again == []
+    assert any("Read it again when it has finished" in warning.value for warning in at.warning)
+    assert not any("a build is running" in warning.value for warning in at.run().warning)
+
+
+def test_a_pipe_in_a_cell_is_shown_as_it_is_on_the_page() -> None:
+    assert safe.of_document("| a \\| b | <i> |") == "| a | b | &lt;i&gt; |"
 
 
 def test_a_file_is_deleted_after_a_second_question_that_names_it(stage: Stage) -> None:

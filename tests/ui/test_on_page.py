@@ -138,3 +138,18 @@ def test_only_the_strips_that_are_quoted_count_as_cited() -> None:
     assert cited_strips(trace) == {one.id}
     reworded = trace.model_copy(update={"answer": f"It is so [{source.n}]."})
     assert cited_strips(reworded) == {one.id, other.id}, "no single one can be told"
+
+
+def test_the_password_of_a_protected_file_can_be_given_where_its_page_is_missing(stage: Stage) -> None:
+    stage.base.pages.fails = "locked"
+    at = open_panel(answered(stage), "on_page")
+    (field,) = [one for one in at.text_input if one.key and one.key.startswith("password-")]
+    field.input("open sesame")
+    (give,) = [one for one in at.button if one.key and one.key.startswith("password-give")]
+    at = give.click().run()
+    assert not at.exception
+    assert list(stage.base.passwords.values()) == ["open sesame"]
+    stage.base.pages.fails = None
+    at = at.run()
+    assert "src='data:image/png;base64," in html(at)
+    assert "sesame" not in html(at)

@@ -88,6 +88,16 @@ def test_a_cancelled_build_does_not_count_what_failed_as_finished(stage: Stage) 
     assert "Rebuild cancelled, 0 finished · 1 failed" in labels_of
 
 
+def test_that_a_build_was_cancelled_is_put_away_once_another_process_has_published(stage: Stage) -> None:
+    at = start_build(stage)
+    at.button(key="build-cancel").click().run()
+    at = ended(at, "build")
+    assert any(expander.label.startswith("Rebuild cancelled") for expander in at.expander)
+    stage.base.published = 2
+    at.run()
+    assert not any(expander.label.startswith("Rebuild cancelled") for expander in at.expander)
+
+
 def test_finished_files_of_a_cancelled_build_can_be_kept(stage: Stage) -> None:
     stage.base.staged_count = 2
     at = stage.page()

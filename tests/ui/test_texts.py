@@ -11,7 +11,18 @@ import pytest
 
 from crag.events import FileState
 from crag.schema import Action, Fate, Verdict
-from crag.ui.texts import CATALOG, LANGUAGES, Texts, language_of
+from crag.ui.texts import (
+    CATALOG,
+    LANGUAGES,
+    Texts,
+    conversation,
+    evidence,
+    export,
+    knowledge,
+    language_of,
+    models,
+    replay,
+)
 from crag.ui.upload import OnConflict, Outcome
 
 UI = Path(__file__).resolve().parents[2] / "crag" / "ui"
@@ -35,6 +46,11 @@ def test_every_text_is_there_in_both_languages_with_the_same_values(key: str) ->
     assert all(text.strip() for text in texts)
     assert fields(texts[0]) == fields(texts[1])
     assert re.search(r"[\u4e00-\u9fff]", texts[1]) or not re.search("[a-z]{3}", re.sub("{.*?}", "", texts[1]))
+
+
+def test_no_key_stands_in_two_areas() -> None:
+    areas = [conversation.TEXTS, evidence.TEXTS, export.TEXTS, knowledge.TEXTS, models.TEXTS, replay.TEXTS]
+    assert sum(len(area) for area in areas) == len(CATALOG)
 
 
 def asked_for() -> tuple[set[str], set[str]]:

@@ -32,6 +32,7 @@ from crag.events import (
     Rewritten,
     Token,
     TurnEvent,
+    VectorsAhead,
 )
 from crag.knowledge_base.evidence import PageWords
 from crag.knowledge_base.page_text import PageFacts
@@ -44,6 +45,7 @@ from crag.schema import (
     Document,
     DocumentGrade,
     EvaluatorName,
+    Exchange,
     Grade,
     GradedDocument,
     Passage,
@@ -254,6 +256,11 @@ class FakeBase:
     again: list[tuple[str, str | None]] = field(default_factory=list)
     passwords: dict[str, str] = field(default_factory=dict)
     changed: bool = False
+    ahead: VectorsAhead | None = None
+    published: int = 1
+
+    def version(self) -> int:
+        return self.published
 
     def rows(self) -> list[FileRow]:
         return self.row_list
@@ -267,6 +274,9 @@ class FakeBase:
 
     def staged(self) -> int:
         return self.staged_count
+
+    def vectors_ahead(self) -> VectorsAhead | None:
+        return self.ahead
 
     def build(self, cancel: threading.Event) -> Iterator[BuildEvent]:
         """All events but the last at once; the last when the test lets it, or when cancelled."""
@@ -322,6 +332,10 @@ class Stage:
     """Set: a turn runs through. Clear: it waits before its last event."""
     fails: Exception | None = None
     calibration: Calibration | None = None
+    histories: list[tuple[Exchange, ...]] = field(default_factory=list)
+    """The history that each turn was begun with."""
+    sent: list[str | None] = field(default_factory=list)
+    """What the gates let out."""
 
     def page(self) -> AppTest:
         """The page, run until the house is open."""

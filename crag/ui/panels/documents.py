@@ -12,7 +12,7 @@ import streamlit as st
 from crag.schema import GradedDocument, Thresholds, Trace, Verdict
 from crag.search.external import host
 from crag.text import language
-from crag.ui import safe
+from crag.ui import safe, spoken
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
 from crag.ui.panels import corrections, web
 from crag.ui.texts import Texts
@@ -27,6 +27,10 @@ NAMED = 0.12
 
 def draw(trace: Trace, texts: Texts) -> None:
     """The plot and the table of what was retrieved, the corrections, and what the web gave."""
+    if trace.hypothetical:
+        with st.expander(texts("hyde"), icon=":material/edit_note:", key=f"hyde-{trace.turn_id}"):
+            st.caption(texts("hyde_help"))
+            st.html(spoken.in_its_language(trace.hypothetical, "crag-thinking"))
     if not trace.documents:
         st.caption(texts("no_documents"))
         _draw_web(trace, texts)
@@ -47,7 +51,7 @@ def _draw_web(trace: Trace, texts: Texts) -> None:
     """What the web gave, apart from the documents: the decision was taken without it."""
     if trace.web:
         st.markdown(f"**:material/public: {texts('from_the_web')}**")
-        st.caption(safe.in_markdown(web.sent(trace.web, texts)))
+        st.caption(safe.in_markdown(web.sent(trace.web, trace.currency, texts)))
         if trace.web_documents:
             show_table(trace.web_documents, trace.thresholds, texts)
         elif trace.web.results is not None:
@@ -73,7 +77,7 @@ def show_table(
 
 def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Texts, said: bool | None) -> str:
     heading = f"<strong>{safe.in_html(document.heading)}</strong> " if document.heading else ""
-    text = f"<div class='crag-text' lang='{language(document.text)}'>{heading}{safe.in_html(document.text)}</div>"
+    text = f"<div class='crag-text' lang='{language(document.text)}'>{heading}{safe.of_document(document.text)}</div>"
     cells = (
         ("rank", str(rank)),
         ("file", _place(document, texts)),

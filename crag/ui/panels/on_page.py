@@ -14,6 +14,7 @@ from crag.errors import CragError
 from crag.knowledge_base.evidence import Look, Mark, PageWords, shown
 from crag.schema import GradedStrip, Trace
 from crag.ui import library, safe, state
+from crag.ui.library_controls import draw_password
 from crag.ui.panels import sheet
 from crag.ui.texts import Texts
 
@@ -106,7 +107,8 @@ def _draw(base: KnowledgeBase, trace: Trace, place: Place, number: int, t: Texts
         )
     if stale:
         st.info(t("page_read_anew"), icon=":material/history:")
-    image = sheet.picture(partial(base.pages.image, path, number, sheet.ZOOMS[zoom]), t)
+    locked = partial(draw_password, state.process(), base, path, False, False, t, f"-{trace.turn_id}")
+    image = sheet.picture(partial(base.pages.image, path, number, sheet.ZOOMS[zoom]), t, locked)
     with st.container(horizontal=True, vertical_alignment="center", key=f"below-{trace.turn_id}"):
         _legend(trace, strips, page, t)
         _link(path, number, t)
@@ -160,7 +162,7 @@ def _items(trace: Trace, strips: Sequence[GradedStrip], t: Texts) -> str:
     return "".join(
         sheet.item(
             [strip.id[:12]],
-            f"<small>{safe.in_html(_said(trace, strip, t))}</small>{safe.in_html(strip.text)}",
+            f"<small>{safe.in_html(_said(trace, strip, t))}</small>{safe.of_document(strip.text)}",
             f"crag-strip-item crag-item-{look_of(trace, strip)}",
         )
         for strip in strips

@@ -88,7 +88,7 @@ def _strip(strip: GradedStrip, texts: Texts, more: str | None) -> str:
     why += [strip.cause] if strip.cause else []
     note = f"<div class='crag-note'>{safe.in_html(' · '.join(why))}</div>" if why else ""
     title = safe.in_html(strip.reason)
-    text = safe.in_html(strip.text)
+    text = safe.of_document(strip.text)
     body = f"<span>{text}</span>" if strip.kept else f"<s>{text}</s>"
     word = safe.in_html(texts(f"filter_{kind}"))
     return (

@@ -35,10 +35,11 @@ def draw(trace: Trace, texts: Texts) -> None:
 def _draw_web(trace: Trace, texts: Texts) -> None:
     """Whether the web was asked; if so the query as it was sent, and how many of the results can be used."""
     if trace.web is None:
-        said = texts("web_off" if trace.web_gate == "off" else "web_not_needed")
+        unused = "web_declined" if web.held_back(trace) else "web_not_needed"
+        said = texts("web_off" if trace.web_gate == "off" else unused)
         st.caption(f":material/cloud_off: {said}")
         return
-    st.caption(f":material/public: {safe.in_markdown(web.sent(trace.web, texts))}")
+    st.caption(f":material/public: {safe.in_markdown(web.sent(trace.web, trace.currency, texts))}")
     if trace.web_documents:
         show_table(trace.web_documents, trace.thresholds, texts)
     elif trace.web.results is not None:

@@ -56,13 +56,15 @@ def turn_pages(number: int, last: int, go: Callable[[int], None], key: str, t: T
     )
 
 
-def picture(draw: Callable[[], bytes], t: Texts) -> bytes | None:
-    """The image, or nothing and the sentence why there is none."""
+def picture(draw: Callable[[], bytes], t: Texts, locked: Callable[[], None] | None = None) -> bytes | None:
+    """The image, or nothing and the sentence why there is none; `locked` is drawn where it waits for a password."""
     try:
         with st.spinner(t("drawing")):
             return draw()
     except PageImageError as error:
         st.info(t(f"image_{error.reason}"), icon=":material/hide_image:")
+        if error.reason == "locked" and locked is not None:
+            locked()
         return None
 
 

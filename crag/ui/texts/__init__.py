@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from crag.ui.texts import conversation, evidence, export, knowledge, replay
+from crag.ui.texts import conversation, evidence, export, knowledge, models, replay
 
 LANGUAGES: Final = ("en", "zh")
 
@@ -14,6 +14,7 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     **evidence.TEXTS,
     **export.TEXTS,
     **knowledge.TEXTS,
+    **models.TEXTS,
     **replay.TEXTS,
 }
 

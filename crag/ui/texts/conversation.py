@@ -14,6 +14,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "open_failed": ("The app could not be opened", "应用无法打开"),
     "try_again": ("Try again", "重试"),
+    "grade_again": ("Grade again", "重新评分"),
+    "write_again": ("Write it again", "重新作答"),
     # welcome
     "welcome": ("Ask your own PDFs", "向您自己的 PDF 提问"),
     "what_it_does": (
@@ -49,6 +51,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "stopped": ("You stopped this answer: what was ready is kept.", "您停止了这个回答：已完成的部分保留在此。"),
     "stopped_empty": ("You stopped this answer: nothing was ready yet.", "您停止了这个回答：尚无任何结果。"),
     "said_end": ("Answered. {action}. {sentence}", "已回答。{action}。{sentence}"),
+    "understood": ("Understood as: {question}", "理解为：{question}"),
+    "step_drafted": ("answer drafted", "已起草答案"),
     "step_retrieved": ("retrieved {n}", "检索到 {n} 个"),
     "step_graded": ("graded {n}", "已评分 {n} 个"),
     "step_rewritten": ("query rewritten", "已改写查询"),
@@ -58,10 +62,23 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "doing_retrieving": ("retrieving …", "正在检索 …"),
     "doing_retrieving_again": ("second look …", "正在再次检索 …"),
     "doing_searching": ("searching the web …", "正在搜索网络 …"),
+    "doing_asking": ("waiting for you …", "等待您的决定 …"),
+    "doing_thinking": ("thinking …", "正在思考 …"),
     "doing_grading": ("grading …", "正在评分 …"),
     "doing_deciding": ("deciding …", "正在判断 …"),
     "doing_refining": ("refining …", "正在精炼 …"),
     "doing_writing": ("writing …", "正在作答 …"),
+    # the gate before the web
+    "gate_title": ("May this query be sent to {provider}?", "可以将此查询发送给 {provider} 吗？"),
+    "gate_query": ("Search query", "搜索查询"),
+    "gate_empty": ("Type what is to be searched for", "请输入要搜索的内容"),
+    "gate_leaves": (
+        "Your documents do not settle the question. Nothing has been sent yet; with Send this text alone leaves your "
+        "machine, nothing of your documents.",
+        "您的文档不足以回答此问题。目前尚未发送任何内容；点击“发送”后，只有这段文字会离开本机，文档内容不会发送。",
+    ),
+    "gate_send": ("Send", "发送"),
+    "gate_decline": ("Do not search", "不搜索"),
     # decision
     "decision": ("Decision", "判断"),
     "thresholds": ("Lower and upper threshold", "下阈值和上阈值"),

@@ -7,10 +7,8 @@ from typing import Final
 TEXTS: Final[dict[str, tuple[str, str]]] = {
     # knowledge base
     "knowledge_base": ("Knowledge base", "知识库"),
-    "kb_size": (
-        "{n} file · {passages:,} passages|{n} files · {passages:,} passages",
-        "{n} 个文件 · {passages:,} 个段落",
-    ),
+    "kb_files": ("{n:,} file|{n:,} files", "{n:,} 个文件"),
+    "kb_passages": ("{n:,} passage|{n:,} passages", "{n:,} 个段落"),
     "add_pdfs": ("Add PDFs", "添加 PDF"),
     "add_pdfs_help": (
         "They are stored in the folder {folder}. You can put PDFs there yourself as well.",
@@ -24,6 +22,21 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "ignored": ("{n} other file left alone|{n} other files left alone", "{n} 个其他文件未处理"),
     "ignored_help": ("Only PDFs are read.", "只读取 PDF。"),
     "rebuild": ("Rebuild", "重建"),
+    "ahead_anew": (
+        "The index was built with {before}. A rebuild reads its {n:,} passage again and embeds it with {after}; until "
+        "then the index cannot be asked.|The index was built with {before}. A rebuild reads its {n:,} passages again "
+        "and embeds them with {after}; until then the index cannot be asked.",
+        "索引由 {before} 建立。重建会重新读取其中的 {n:,} 个段落，并用 {after} 向量化；在此之前无法提问。",
+    ),
+    "ahead_version": (
+        "The index was made by another version of this program: a rebuild makes its {n:,} passage anew.|"
+        "The index was made by another version of this program: a rebuild makes its {n:,} passages anew.",
+        "索引由本程序的另一版本建立：重建会重新生成其中的 {n:,} 个段落。",
+    ),
+    "ahead_sent": (
+        "A rebuild sends the text of new and changed PDFs to {destination}.",
+        "重建会把新增和更改的 PDF 的文本发送到：{destination}。",
+    ),
     "refresh": ("Look again", "重新检查"),
     "refresh_help": ("Looks for files that were put into the folder meanwhile.", "检查文件夹中是否有新放入的文件。"),
     "build_starting": ("Comparing files …", "正在比较文件 …"),
@@ -31,6 +44,11 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "build_between": ("{n} of {of} files done", "已完成 {n}/{of} 个文件"),
     "build_file": ("{n} of {of}: {file}", "第 {n}/{of} 个：{file}"),
     "stage_reading": ("reading page {done} of {total}", "正在读取第 {done}/{total} 页"),
+    "stage_ocr": (
+        "{done} of {total} pages read, recognising the next from its picture",
+        "已读取 {done}/{total} 页，正在识别下一页的图像",
+    ),
+    "stage_mineru": ("waiting for MinerU: {total} pages", "正在等待 MinerU：{total} 页"),
     "stage_embedding": ("embedding passage {done} of {total}", "正在向量化第 {done}/{total} 个段落"),
     "stage_compacting": (
         "Making the index anew: {done:,} of {total:,} passages",
@@ -124,6 +142,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Auto reads pages without usable text from their picture, Force all pages, Off none. "
         "What you choose holds for this file once it has been read again.",
         "“自动”只对没有可用文本的页面做图像识别，“强制”识别所有页面，“关闭”不识别。重新读取后，此选择对该文件生效。",
+    ),
+    "read_again_later": (
+        "It was not read again, and your choice is not kept: a build is running. Read it again when it has finished.",
+        "未重新读取，您的选择也未保存：正在重建。请在重建完成后再次读取。",
     ),
     "read_again": ("Read again", "重新读取"),
     "delete": ("Delete", "删除"),

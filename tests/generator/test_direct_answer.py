@@ -42,6 +42,9 @@ HISTORY = (Exchange(question="What does the anvil weigh?", answer=QUOTES),)
         ("用中文说", "reword"),
         ("能不能说得简单一点？", "reword"),
         ("翻译成英文", "reword"),
+        ("謝謝你的幫助", "thanks"),
+        ("請簡短一點", "shorter"),
+        ("請用中文說", "reword"),
     ],
 )
 def test_words_that_ask_for_no_evidence(message: str, kind: str) -> None:

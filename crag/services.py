@@ -1,0 +1,175 @@
+"""Who does what with the present settings, what leaves the machine by it, and whether each of them answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from config import Settings
+from crag.agent_model.base import ModelSpec
+from crag.agent_model.probe import probe
+from crag.agent_model.profiles import address
+from crag.agent_model.specs import grading_spec, writing_spec
+from crag.assembly import House, web_search
+from crag.embedding.choosing import USUAL
+from crag.embedding.dashscope import native_address
+from crag.errors import CragError
+from crag.runtime import in_pool
+
+Task = Literal["embed", "grade", "write", "rewrite", "search"]
+Thing = Literal["passages", "question", "history", "context", "documents", "query", "pages"]
+"""What may leave the machine. `pages`: found pages are fetched from their sites."""
+
+TRIED_WITH: Final = "Corrective Retrieval Augmented Generation"
+"""What a test embeds or searches for: it tells nothing of the user."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """Who does one task."""
+
+    task: Task
+    name: str
+    """`provider:model`, a part of CRAG, or a provider of web search; empty: nobody."""
+    host: str = ""
+    """Where it is asked; empty: in this process."""
+    outside: bool = False
+    """Whether that is another machine."""
+    sends: tuple[Thing, ...] = ()
+    spec: ModelSpec | None = None
+
+    @property
+    def can_be_tested(self) -> bool:
+        """Parts of this process need no test: they were opened with the house."""
+        return bool(self.host) or self.spec is not None
+
+
+@dataclass(frozen=True)
+class Tested:
+    """How a test of a service went; `text` is a sentence, with the mend where it is not `ok`."""
+
+    ok: bool
+    text: str
+    notice: str = ""
+    seconds: float | None = None
+    cost: float | None = None
+    """None: unknown."""
+
+
+def services(settings: Settings) -> tuple[Service, ...]:
+    """One for each task, in the order of a question's way. Nothing is sent."""
+    return (_embeds(settings), _grades(settings), _writes(settings), _rewrites(settings), _searches(settings))
+
+
+def _embeds(settings: Settings) -> Service:
+    provider = settings.embedding_provider
+    if provider == "embedded":
+        return Service("embed", "multilingual-e5-small")
+    urls = {
+        "ollama": settings.ollama_url,
+        "openai": settings.openai_api_base,
+        "dashscope": native_address(settings.dashscope_url, settings.dashscope_region),
+    }
+    usual = settings.ollama_embed if provider == "ollama" else USUAL[provider]
+    name = f"{provider}:{settings.embedding_model or usual}"
+    return Service("embed", name, *_place(urls[provider]), sends=("passages", "question"))
+
+
+def _grades(settings: Settings) -> Service:
+    if spec := grading_spec(settings):
+        return _of("grade", spec, ("question", "documents"))
+    named = f" {settings.grader_model}" if settings.evaluator == "cross-encoder" else ""
+    return Service("grade", f"{settings.evaluator}{named}")
+
+
+def _writes(settings: Settings) -> Service:
+    spec = writing_spec(settings)
+    return _of("write", spec, ("question", "history", "context")) if spec else Service("write", "extractive")
+
+
+def _rewrites(settings: Settings) -> Service:
+    spec = writing_spec(settings)
+    return _of("rewrite", spec, ("question", "history")) if spec else Service("rewrite", "idf")
+
+
+def _searches(settings: Settings) -> Service:
+    provider = settings.web_provider
+    if provider == "none" or settings.web == "off":
+        return Service("search", "")
+    url = settings.tavily_url if provider == "tavily" else settings.web_url
+    host = urlsplit(url).netloc if url else provider  # what searches the web goes outside, wherever it runs
+    sends: tuple[Thing, ...] = ("query", "pages") if settings.web_pages == "on" else ("query",)
+    return Service("search", provider, host, True, sends)
+
+
+def _of(task: Task, spec: ModelSpec, sends: tuple[Thing, ...]) -> Service:
+    """A task of a language model. Where pydantic-ai knows the address, its provider stands in the place of a host."""
+    name = f"{spec.provider}:{spec.model}"
+    if spec.provider == "llamacpp":
+        return Service(task, name, spec=spec)
+    if spec.provider == "pydantic-ai":
+        return Service(task, spec.model, spec.model.partition(":")[0], True, sends, spec)
+    return Service(task, name, *_place(address(spec)), sends, spec)
+
+
+def _place(url: str) -> tuple[str, bool]:
+    """The host with its port, and whether it is another machine."""
+    parts = urlsplit(url)
+    return parts.netloc, not _is_here(parts.hostname or "")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def leaving(settings: Settings) -> dict[str, tuple[Thing, ...]]:
+    """What may leave the machine, by the host that it goes to; empty: nothing."""
+    found: dict[str, tuple[Thing, ...]] = {}
+    for service in services(settings):
+        if service.outside:
+            found[service.host] = tuple(dict.fromkeys((*found.get(service.host, ()), *service.sends)))
+    return found
+
+
+async def try_out(service: Service, settings: Settings, house: House) -> Tested:
+    """One real round trip. Never raises a CragError: what fails is told. It costs what a very short call costs."""
+    start = time.perf_counter()
+    if service.spec is not None:
+        found = await probe(house.models.get(service.spec), grading=service.task == "grade")
+        costs = [call.cost for call in found.calls if call.cost is not None]
+        seconds = found.calls[-1].seconds if found.calls else None
+        return Tested(found.ok, found.text, found.notice, seconds, sum(costs) if costs else None)
+    try:
+        text = await (_embedded(house) if service.task == "embed" else _searched(settings))
+    except CragError as error:
+        return Tested(False, str(error))
+    seconds = time.perf_counter() - start
+    cost = settings.web_price or None if service.task == "search" else None
+    return Tested(True, f"{service.host} answers{text} in {seconds:.1f} seconds.", "", seconds, cost)
+
+
+async def _embedded(house: House) -> str:
+    vector = await in_pool(house.embedder.embed_query, TRIED_WITH)
+    return f" with a vector of {len(vector)} numbers"
+
+
+async def _searched(settings: Settings) -> str:
+    web = web_search(settings)
+    results = await web.search(TRIED_WITH) if web else []
+    return f" with {len(results)} result{'' if len(results) == 1 else 's'}"
+
+
+def to_test(found: Sequence[Service]) -> list[Service]:
+    """Those that can be tested, each model once for every way in which it is asked."""
+    known: dict[object, Service] = {}
+    for service in found:
+        if service.can_be_tested:
+            known.setdefault((service.spec or service.host, service.task == "grade", service.task == "embed"), service)
+    return list(known.values())

@@ -1,0 +1,20 @@
+"""Costs as the page writes them, and what a turn has cost."""
+
+from __future__ import annotations
+
+from crag.schema import Trace
+
+
+def money(cost: float, currency: str) -> str:
+    """`0.0012 USD`: as many digits as tell something."""
+    digits = 2 if cost >= 1 else 4 if cost >= 0.001 else 6
+    return f"{cost:.{digits}f} {currency}"
+
+
+def cost_of(trace: Trace) -> tuple[float, bool] | None:
+    """What the calls and the search of a turn have cost, and whether that is all of it; None: nothing is known."""
+    costs = [call.cost for call in trace.calls]
+    if trace.web is not None and not trace.web.cached:
+        costs.append(trace.web.cost)
+    known = [cost for cost in costs if cost is not None]
+    return (sum(known), len(known) == len(costs)) if known else None

@@ -1,0 +1,100 @@
+"""How much fits into a model's window, and how much a text takes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from asking import model, spec
+from model_server import ModelServer
+
+from crag.agent_model.tokens import count
+from crag.agent_model.window import window
+
+
+async def test_what_is_set_goes_before_what_the_server_says(server: ModelServer) -> None:
+    server.models = [{"id": "m", "max_model_len": 32768}]
+    assert await model(server, context=5000).window() == 5000
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("listed", "props", "tokens"),
+    [
+        ({"id": "m", "max_model_len": 32768}, None, 32768),
+        ({"id": "m", "meta": {"n_ctx": 6144, "n_ctx_train": 131072}}, None, 6144),
+        ({"id": "m", "meta": {"n_ctx_train": 131072}}, {"default_generation_settings": {"n_ctx": 2048}}, 2048),
+        ({"id": "m"}, None, 8192),
+        ({"id": "m", "max_model_len": "long"}, None, 8192),
+    ],
+    ids=["vLLM", "llama.cpp list", "llama.cpp props", "silent", "nonsense"],
+)
+async def test_a_compatible_server_is_asked(
+    server: ModelServer, listed: dict[str, Any], props: dict[str, Any] | None, tokens: int
+) -> None:
+    server.models, server.props = [listed], props
+    assert await model(server).window() == tokens
+
+
+SHOW = {"model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40960}}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "running", "tokens", "certain"),
+    [
+        ("stop <|x|>\nnum_ctx                        16384\n", [], 16384, True),
+        (None, [{"name": "m", "model": "m", "context_length": 32768}], 32768, True),
+        (None, [{"name": "other", "model": "other", "context_length": 32768}], 4096, False),
+        (None, [], 4096, False),
+        ("num_ctx 100000", [], 40960, True),
+    ],
+    ids=["num_ctx", "loaded", "another loaded", "nothing set", "more than it can"],
+)
+async def test_ollama_is_asked_what_it_really_reads(
+    server: ModelServer, parameters: str | None, running: list[dict[str, Any]], tokens: int, certain: bool
+) -> None:
+    server.show, server.running = {**SHOW, "parameters": parameters}, running
+    found = await window(spec(server, "ollama"))
+    assert (found.tokens, found.certain) == (tokens, certain)
+    assert bool(found.notice) == (tokens < 40960)
+    if found.notice:
+        assert f"{tokens} of the 40960 tokens" in found.notice
+        assert "OLLAMA_CONTEXT_LENGTH" in found.notice
+    assert server.asked[0].path == "/api/show"
+    assert server.asked[0].body == {"model": "m"}
+
+
+async def test_the_server_is_asked_once(server: ModelServer) -> None:
+    server.models = [{"id": "m", "max_model_len": 32768}]
+    asked = model(server)
+    assert [await asked.window(), await asked.window()] == [32768, 32768]
+    assert len(server.asked) == 1
+
+
+async def test_a_server_that_is_away_has_a_cautious_window() -> None:
+    from crag.agent_model.base import ModelSpec
+
+    assert await window(ModelSpec("ollama", "m", "http://127.0.0.1:9")) == await window(
+        ModelSpec("openai", "m", "http://127.0.0.1:9/v1")
+    )
+
+
+ENGLISH = "The library retrieves documents, grades them, and refines what is relevant into strips of knowledge."
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        (ENGLISH, 18, 36),
+        ("检索到的文档先由评估器打分，再决定是否需要搜索网络。", 18, 40),
+        ("2024-11-30: 1,234.56 + 99.9%", 20, 30),
+        ("", 1, 1),
+        ("Донаудампфшифффахрт", 8, 20),
+    ],
+)
+def test_tokens_are_counted_rather_too_high(text: str, least: int, most: int) -> None:
+    assert least <= count(text) <= most
+
+
+def test_counting_is_fast_and_grows_with_the_text() -> None:
+    assert count(ENGLISH * 1000) > 900 * count(ENGLISH)

@@ -1,0 +1,71 @@
+"""A web site on loopback that is told what lies where, and writes down what it was asked for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True)
+class Lies:
+    """What lies at a path."""
+
+    body: bytes = b""
+    kind: str = "text/html; charset=utf-8"
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    after: float = 0.0
+    """Seconds before the answer begins."""
+    times: int = 1
+    """The body is sent so many times, as chunks."""
+
+
+@dataclass
+class Site:
+    url: str
+    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    sent: int = 0
+
+    @property
+    def paths(self) -> list[str]:
+        return [path for path, _ in self.asked]
+
+
+@contextmanager
+def site(lying: dict[str, Lies]) -> Iterator[Site]:
+    """Serves `lying` by path on 127.0.0.1; anything else is 404."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+            lies = lying.get(self.path, Lies(b"nothing here", status=404))
+            time.sleep(lies.after)
+            self.send_response(lies.status)
+            self.send_header("Content-Type", lies.kind)
+            for name, value in lies.headers:
+                self.send_header(name, value)
+            self.end_headers()
+            try:
+                for _ in range(lies.times):
+                    self.wfile.write(lies.body)
+                    found.sent += len(lies.body)
+            except OSError:
+                self.close_connection = True  # the client went away, as it should where the page is too large
+
+        def log_message(self, format: str, *args: object) -> None:
+            """The tests say what matters."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    found = Site(f"http://127.0.0.1:{server.server_address[1]}")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        server.server_close()
