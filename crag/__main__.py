@@ -95,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         help="for this question: no web, after you have seen the query, at once",
     )
     asking.add_argument("--json", action="store_true", help="print the whole trace as JSON instead")
+    asking.add_argument("--export", metavar="FILE", help="also write a report to hand on: .html, .md or .json")
     asking.set_defaults(run=ask)
 
     grading = commands.add_parser("grade", help='grade JSON lines {"question", "texts"} from standard input')

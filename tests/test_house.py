@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ENTRIES = ("app_streamlit", "crag.__main__", "crag.cli", "crag.doctor", "crag.ui")
+ENTRIES = ("app_streamlit", "crag.__main__", "crag.cli", "crag.doctor", "crag.export", "crag.ui")
 STATIONS = (
     "crag.retrieval",
     "crag.evaluator",
@@ -33,6 +33,7 @@ LAYERS = (
     (
         "crag.pipeline",
         "crag.replay",
+        "crag.cited",
         "crag.turn",
         "crag.tracing",
         "crag.writing",

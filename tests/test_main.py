@@ -101,6 +101,30 @@ def test_an_answer_is_printed_with_its_decision_and_sources(shell: Shell) -> Non
         assert f"\n{part}\n" in asked.stdout
 
 
+def test_an_answer_is_exported_with_the_image_of_its_page(shell: Shell, tmp_path: Path) -> None:
+    report, trace = tmp_path / "report.html", tmp_path / "trace.JSON"
+    asked = shell.run("ask", "What does ERR-4012 mean?", "--export", str(report))
+    assert asked.returncode == 0, asked.stderr
+    assert f"Written: {report}" in asked.stderr
+    page = report.read_text(encoding="utf-8")
+    assert "Page 1 of pump.pdf" in page
+    assert page.count("data:image/png;base64,") == 1
+    again = shell.run("ask", "What does ERR-4012 mean?", "--json", "--export", str(trace))
+    assert json.loads(trace.read_text(encoding="utf-8")) == json.loads(again.stdout)
+
+
+def test_an_export_that_cannot_be_written_is_refused_before_anything_is_asked(shell: Shell, tmp_path: Path) -> None:
+    for name, why in {
+        "report.docx": "--export does not know docx",
+        "report": "--export does not know a name without ending",
+        "missing/report.html": "in a folder that exists",
+    }.items():
+        asked = shell.run("ask", "What does ERR-4012 mean?", "--export", str(tmp_path / name))
+        assert asked.returncode == 2
+        assert why in asked.stderr
+        assert asked.stdout == ""
+
+
 def test_the_json_trace_alone_is_on_standard_output(shell: Shell) -> None:
     asked = shell.run("ask", "What does ERR-4012 mean?", "--json")
     trace = json.loads(asked.stdout)

@@ -2,7 +2,7 @@
 
 from crag.action_trigger import decide
 from crag.refinement import ledger, recompose, select
-from crag.replay import replay
+from crag.replay import Lacking, changes, lacking, looks, regraded, replay
 from crag.schema import (
     Action,
     Document,
@@ -15,6 +15,7 @@ from crag.schema import (
     Strip,
     Thresholds,
     Trace,
+    Verdict,
 )
 
 DEFAULT = Thresholds()
@@ -84,3 +85,80 @@ def test_a_raised_lower_threshold_discards_what_was_kept() -> None:
     assert decision.action is Action.INCORRECT
     assert {strip.fate for strip in strips} == {Fate.DISCARDED}
     assert knowledge.text == ""
+
+
+WEB = {"web_gate": "auto"}
+
+
+def test_the_looks_are_decided_one_after_the_other() -> None:
+    trace = trace_of({"a": (0.2, 0.9)}, {"b": (0.5, 0.9)})
+    assert [look.action for look in looks(trace, DEFAULT) if look] == [Action.INCORRECT, Action.AMBIGUOUS]
+    assert [look.action for look in looks(trace, Thresholds(lower=0.1)) if look] == [Action.AMBIGUOUS]
+
+
+def test_what_a_replay_lacks_is_named() -> None:
+    once = trace_of({"a": (0.5, 0.9)})
+    incorrect = replay(once, Thresholds(lower=0.6))[0]
+    assert lacking(once, incorrect) is Lacking.SECOND_LOOK
+    assert lacking(once, replay(once, DEFAULT)[0]) is None
+    twice = trace_of({"a": (0.2, 0.9)}, {"b": (0.5, 0.9)})
+    assert lacking(twice, replay(twice, Thresholds(lower=0.6))[0]) is None, "the second look was made"
+
+
+def test_a_search_that_the_turn_did_not_come_to_is_lacking_and_one_it_came_to_is_over() -> None:
+    correct = trace_of({"a": (0.8, 0.9)}).model_copy(update=WEB)
+    ambiguous = replay(correct, Thresholds(upper=0.9))[0]
+    assert lacking(correct, ambiguous) is Lacking.WEB
+    declined = trace_of({"a": (0.5, 0.9)}).model_copy(update={"web_gate": "ask"})
+    assert lacking(declined, replay(declined, DEFAULT)[0]) is None
+    assert lacking(declined, replay(declined, Thresholds(lower=0.6))[0]) is Lacking.SECOND_LOOK
+
+
+def with_web(trace: Trace, score: float, strip_score: float) -> Trace:
+    """The trace with one graded document of the web, as it was refined then."""
+    strip = Strip(id="s-web", text="From outside.", spans=(Span(page=1, start=0, end=13),))
+    url = "https://example.org/a"
+    document = Document(
+        id="web", content="web", files=(url,), text=strip.text, spans=strip.spans, strips=(strip,), url=url
+    )
+    grade = DocumentGrade(document=Grade(score=score), strips=(Grade(score=strip_score),))
+    graded = GradedDocument.of(document, grade.document, DEFAULT)
+    (found,) = ledger([document], [grade])
+    strips = (*trace.strips, found.model_copy(update={"order": len(trace.strips)}))
+    selected = select((*trace.documents, graded), strips, DEFAULT, trace.action)
+    knowledge = recompose(selected)
+    made = {"web_documents": (graded,), "strips": selected, "knowledge": knowledge.text, "sources": knowledge.sources}
+    return trace.model_copy(update={**WEB, **made})
+
+
+def test_strips_of_the_web_come_and_go_with_the_action() -> None:
+    trace = with_web(trace_of({"a": (0.5, 0.9)}), 0.8, 0.7)
+    kept = {strip.id for strip in replay(trace, DEFAULT)[1] if strip.kept}
+    assert kept == {"s-a", "s-web"}
+    decision, strips, knowledge = replay(trace, Thresholds(upper=0.4))
+    change = changes(trace, decision, strips, knowledge.sources)
+    assert (change.gained, change.lost, change.sources, change.action) == ((), ("s-web",), -1, Action.CORRECT)
+    decision, strips, knowledge = replay(trace, Thresholds(lower=0.6))
+    assert lacking(trace, decision) is None, "the web stands in the place of a second look"
+    assert [source.url for source in knowledge.sources] == ["https://example.org/a"]
+
+
+def test_nothing_changes_under_the_same_thresholds() -> None:
+    trace = with_web(trace_of({"a": (0.5, 0.9)}), 0.8, 0.7)
+    decision, strips, knowledge = replay(trace, DEFAULT)
+    assert not changes(trace, decision, strips, knowledge.sources)
+
+
+def test_verdicts_follow_the_thresholds() -> None:
+    trace = trace_of({"a": (0.5, 0.9)})
+    assert [d.verdict for d in regraded(trace.documents, Thresholds(upper=0.4, lower=0.1))] == [Verdict.RELEVANT]
+
+
+def test_what_did_not_fit_into_the_models_window_stays_outside() -> None:
+    trace = trace_of({"a": (0.8, 0.9), "b": (0.8, 0.6)})
+    cut = tuple(
+        strip.model_copy(update={"fate": Fate.BEYOND_WINDOW}) if strip.id == "s-b" else strip for strip in trace.strips
+    )
+    trace = trace.model_copy(update={"strips": cut})
+    assert [strip.fate for strip in replay(trace, DEFAULT)[1]] == [Fate.KEPT, Fate.BEYOND_WINDOW]
+    assert [strip.fate for strip in replay(trace, Thresholds(strip=0.7))[1]] == [Fate.KEPT, Fate.BELOW_THRESHOLD]

@@ -6,17 +6,21 @@ import argparse
 import asyncio
 import uuid
 from collections.abc import Sequence
+from pathlib import Path
 
 from config import Settings
 from crag.assembly import House, answer_now
 from crag.cli.allowing import allow, is_a_terminal
 from crag.cli.console import DONE, FAILED, errors, opened, printable
+from crag.cli.output import target, write
 from crag.errors import ConfigurationError
 from crag.events import Asking, Finished, Token
+from crag.export.forms import Form, export
 from crag.gate import Gate
 from crag.knowledge_base.choosing import choose
 from crag.refinement import label
 from crag.schema import GradedDocument, ModelCall, Trace, WebSearched
+from crag.ui.texts import Texts, language_of
 
 SHOWN = ("scores", "strips", "context", "calls")
 
@@ -27,10 +31,12 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
     unknown = [part for part in shown if part not in SHOWN]
     if unknown:
         raise ConfigurationError(f"--show does not know {', '.join(unknown)}: use {', '.join(SHOWN)}.")
+    exported = export_target(options.export)
     settings = _with_web(settings, options.web)
     with opened(settings) as house:
         files = choose(options.file, [row.path for row in house.knowledge_base.rows() if row.passages])
         trace = asyncio.run(_answer(house, settings, options.question, files, quiet=options.json))
+        written = exported is None or write(exported, lambda: _exported(exported, trace, house, settings))
     if options.json:
         print(trace.model_dump_json(indent=2))
     else:
@@ -38,7 +44,23 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
     if trace.error:
         errors.print(trace.error)
         return FAILED
-    return DONE
+    return DONE if written else FAILED
+
+
+def export_target(name: str | None) -> Path | None:
+    """The file that `--export` names; its ending says in which form. Raises ConfigurationError."""
+    if name is None:
+        return None
+    if (ending := Path(name).suffix.lower().removeprefix(".")) not in list(Form):
+        forms = ", ".join(f".{form}" for form in Form)
+        raise ConfigurationError(f"--export does not know {ending or 'a name without ending'}: use one of {forms}.")
+    return target("--export", name)
+
+
+def _exported(path: Path, trace: Trace, house: House, settings: Settings) -> bytes:
+    """In the language that is set, else in that of the question."""
+    form = Form(path.suffix.lower().removeprefix("."))
+    return export(form, [trace], Texts(language_of(settings.language, trace.language)), house.knowledge_base.pages)
 
 
 def _with_web(settings: Settings, web: str | None) -> Settings:

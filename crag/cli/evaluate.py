@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
-import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from config import Settings
 from crag.assembly import House
 from crag.cli.console import DONE, FAILED, errors, opened, printable, progress
+from crag.cli.output import same, target, write
 from crag.errors import ConfigurationError
 from crag.evaluation.comparison import Comparison, compare
 from crag.evaluation.question_sets import Question, read_questions
@@ -21,7 +19,6 @@ from crag.evaluation.rows import failures_of
 from crag.evaluation.running import Outcome, run
 from crag.evaluation.summary import Group
 from crag.evaluation.tables import name_of, sections_of, worded
-from crag.runtime import sentence
 from crag.text import counted
 
 FEW = 30
@@ -46,8 +43,8 @@ def evaluate(options: argparse.Namespace, settings: Settings) -> int:
     _print_report(report)
     if comparison:
         _print_comparison(comparison)
-    makers = {"--json": lambda: to_json(report), "--report": lambda: _page(report, comparison)}
-    written = [_write(target, makers[option]) for option, target in targets.items()]
+    makers = {"--json": lambda: to_json(report).encode(), "--report": lambda: _page(report, comparison).encode()}
+    written = [write(path, makers[option]) for option, path in targets.items()]
     return FAILED if report.counts.failed == report.counts.questions or not all(written) else DONE
 
 
@@ -66,56 +63,13 @@ def at_least_one(text: str) -> int:
 
 
 def _targets(options: argparse.Namespace) -> dict[str, Path]:
-    """Option -> the file that it writes, links followed, each found to be writable and nothing that must be kept.
-
-    Before the questions are asked: to learn afterwards that nothing can be written would be late.
-    """
+    """Option -> the file that it writes, found to be writable before the questions are asked."""
     given = {"--json": options.json, "--report": options.report}
-    targets = {option: _target(option, name, options) for option, name in given.items() if name is not None}
-    if len(targets) == 2 and _same(targets["--json"], targets["--report"]):
+    keep = {"the question file": options.questions, "the report to compare with": options.compare}
+    targets = {option: target(option, name, keep) for option, name in given.items() if name is not None}
+    if len(targets) == 2 and same(targets["--json"], targets["--report"]):
         raise ConfigurationError(f"--json and --report both name {options.json}: give each its own file.")
-    for option, target in targets.items():
-        try:
-            with _beside(target) as temporary:
-                temporary.touch(exist_ok=False)
-        except OSError as error:
-            raise ConfigurationError(
-                f"{option} {given[option]} cannot be written ({error.strerror}): give a file in a folder that can."
-            ) from None
     return targets
-
-
-def _target(option: str, name: str, options: argparse.Namespace) -> Path:
-    try:
-        path = Path(name).resolve()
-        there = path.exists()
-    except (OSError, RuntimeError) as error:  # too long a name; links in a circle
-        raise ConfigurationError(f"{option} {name} cannot be written ({error}): give another file name.") from None
-    if path.is_dir() or not path.parent.is_dir():
-        raise ConfigurationError(f"{option} {name} cannot be written: give a file name in a folder that exists.")
-    if there and not path.is_file():
-        raise ConfigurationError(f"{option} {name} is no regular file: give the name of a file.")
-    for kept, what in ((options.questions, "the question file"), (options.compare, "the report to compare with")):
-        if kept is not None and _same(path, Path(kept)):
-            raise ConfigurationError(f"{option} {name} would overwrite {what}: give another file name.")
-    if ".pdf" in (path.suffix.lower(), Path(name).suffix.lower()) or (there and _holds_pdf(path)):
-        raise ConfigurationError(f"{option} {name} is a PDF, and no PDF is ever overwritten: give another file name.")
-    if there and not os.access(path, os.W_OK):
-        raise ConfigurationError(f"{option} {name} is write-protected: give another file name.")
-    return path
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
-
-
-def _holds_pdf(path: Path) -> bool:
-    """Whether it is a PDF whatever its name; readers look for the mark in the first KiB."""
-    try:
-        with path.open("rb") as stream:
-            return b"%PDF-" in stream.read(1024)
-    except OSError:
-        return False  # what cannot be read is told by the attempt to write
 
 
 def _asked(house: House, settings: Settings, questions: Sequence[Question]) -> list[Outcome]:
@@ -200,27 +154,3 @@ def _print_comparison(comparison: Comparison) -> None:
         print(f"  {before} -> {after}: {printable(row.question)}")
     if len(comparison.questions) > LISTED:
         print(f"  and {counted(len(comparison.questions) - LISTED, 'more question')} changed")
-
-
-def _write(path: Path, make: Callable[[], str]) -> bool:
-    """Whether it was written, in one step, so that an older report stays whole if the disk is full; why not is told."""
-    try:
-        text = make()
-        with _beside(path) as temporary:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
-            temporary.replace(path)
-    except Exception as error:  # whatever it is, the other output is written
-        errors.print(f"Not written: {printable(str(path))}. {printable(sentence(error))}")
-        return False
-    errors.print(f"Written: {printable(str(path))}")
-    return True
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """A name for a temporary file in the folder of `path`, that nobody else has; what is left there is removed."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from crag.generator.extractive import ExtractiveGenerator
+from crag.export.wording import is_written
 from crag.schema import Action, Support, Trace
 from crag.text import language
-from crag.ui import answer_text, safe, spoken, written_text
-from crag.ui.panels import documents, on_page, refined_context, second_look, timing, web
+from crag.ui import answer_text, exporting, safe, spoken, written_text
+from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
 
 BADGES = {
@@ -21,6 +21,7 @@ BADGES = {
 PANELS = {
     "documents": documents.draw,
     "refined_context": refined_context.draw,
+    "replay": replay.draw,
     "on_page": on_page.draw,
     "second_look": second_look.draw,
     "timing": timing.draw,
@@ -57,6 +58,7 @@ def draw(trace: Trace, t: Texts) -> None:
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
+    exporting.draw(trace, t)
 
 
 def draw_understood(question: str, t: Texts) -> None:
@@ -80,11 +82,6 @@ def spoken_end(trace: Trace, t: Texts) -> str:
     if trace.error or trace.stopped or trace.action is None:
         return trace.error or t("stopped" if trace.answer or trace.documents else "stopped_empty")
     return t("said_end", action=t(trace.action), sentence=trace.decision)
-
-
-def is_written(trace: Trace) -> bool:
-    """Whether a model has put the answer into words; else it quotes, or says that nothing covers the question."""
-    return trace.generator != ExtractiveGenerator.name and (trace.covered or trace.direct)
 
 
 def draw_written(text: str, places: Mapping[int, str] | None = None) -> None:
@@ -161,6 +158,7 @@ def _labels(trace: Trace, t: Texts) -> dict[str, str]:
         "refined_context": t(
             "panel_refined_context", n=sum(strip.kept for strip in trace.strips), of=len(trace.strips)
         ),
+        "replay": t("panel_replay"),
         "on_page": t("panel_on_page"),
         "second_look": t("panel_second_look") if trace.search_query else web.summary(trace, t),
         "timing": t("panel_timing"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from config import Settings
+from crag.export.wording import is_written
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, query_gate, safe, sidebar, spoken, state, welcome
+from crag.ui import answer, exporting, query_gate, safe, sidebar, spoken, state, welcome
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Conversation, Process, Turn
@@ -49,6 +50,8 @@ def draw(
                     _follow(turn, t)
                 else:
                     _ended(process, conversation, turn, last, settings, t)
+        if conversation and not running:
+            exporting.draw_conversation([turn.trace for turn in turns if turn.trace], conversation.id, t)
         _tell(turns, running, t)
 
 
@@ -111,7 +114,7 @@ def _mend(turn: Turn) -> str | None:
         return "grade_again"
     if trace.error is not None:
         return "try_again"
-    quoted = trace.covered and turn.settings.llm_provider != "embedded" and not answer.is_written(trace)
+    quoted = trace.covered and turn.settings.llm_provider != "embedded" and not is_written(trace)
     return "write_again" if trace.cut or quoted else None
 
 

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from ui_stage import CORRECT, INCORRECT, Stage, answered, events, html, open_panel
 
+from crag.cited import cited_strips
 from crag.events import Finished
 from crag.ui.panels import on_page
 
@@ -134,9 +135,9 @@ def test_only_the_strips_that_are_quoted_count_as_cited() -> None:
             "answer": f"From your documents:\n\n“{one.text}” [{source.n}]",
         }
     )
-    assert on_page.cited_strips(trace) == {one.id}
+    assert cited_strips(trace) == {one.id}
     reworded = trace.model_copy(update={"answer": f"It is so [{source.n}]."})
-    assert on_page.cited_strips(reworded) == {one.id, other.id}, "no single one can be told"
+    assert cited_strips(reworded) == {one.id, other.id}, "no single one can be told"
 
 
 def test_the_password_of_a_protected_file_can_be_given_where_its_page_is_missing(stage: Stage) -> None:

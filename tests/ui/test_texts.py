@@ -11,11 +11,23 @@ import pytest
 
 from crag.events import FileState
 from crag.schema import Action, Fate, Verdict
-from crag.ui.texts import CATALOG, LANGUAGES, Texts, conversation, evidence, knowledge, language_of, models
+from crag.ui.texts import (
+    CATALOG,
+    LANGUAGES,
+    Texts,
+    conversation,
+    evidence,
+    export,
+    knowledge,
+    language_of,
+    models,
+    replay,
+)
 from crag.ui.upload import OnConflict, Outcome
 
 UI = Path(__file__).resolve().parents[2] / "crag" / "ui"
-SOURCES = sorted(UI.rglob("*.py"))
+EXPORT = UI.parent / "export"
+SOURCES = [*sorted(UI.rglob("*.py")), *sorted(EXPORT.rglob("*.py"))]
 SHOWS = {
     "badge", "button", "caption", "chat_input", "error", "expander", "file_uploader", "header", "info", "markdown",
     "pills", "progress", "segmented_control", "slider", "subheader", "success", "text", "title", "toast", "warning",
@@ -37,7 +49,7 @@ def test_every_text_is_there_in_both_languages_with_the_same_values(key: str) ->
 
 
 def test_no_key_stands_in_two_areas() -> None:
-    areas = [conversation.TEXTS, evidence.TEXTS, knowledge.TEXTS, models.TEXTS]
+    areas = [conversation.TEXTS, evidence.TEXTS, export.TEXTS, knowledge.TEXTS, models.TEXTS, replay.TEXTS]
     assert sum(len(area) for area in areas) == len(CATALOG)
 
 
@@ -52,6 +64,8 @@ def asked_for() -> tuple[set[str], set[str]]:
             choices = [key.body, key.orelse] if isinstance(key, ast.IfExp) else [key]
             whole |= {c.value for c in choices if isinstance(c, ast.Constant)}
             beginnings |= {c.values[0].value for c in choices if isinstance(c, ast.JoinedStr)}  # type: ignore[attr-defined]
+    for path in EXPORT.glob("*.jinja"):
+        whole |= set(re.findall(r"\bt\('(\w+)'", path.read_text(encoding="utf-8")))
     return whole, beginnings
 
 

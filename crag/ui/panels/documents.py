@@ -135,7 +135,7 @@ def plot(
 ) -> alt.LayerChart | alt.FacetChart:
     """Each graded document a dot on 0..1; the thresholds are rules, the band between them is shaded."""
     lower, upper = thresholds.lower, thresholds.upper
-    axis = alt.Axis(values=[0, lower, upper, 1], format=".2f", grid=False, domain=False, labelOverlap=True)
+    axis = alt.Axis(values=[0, lower, upper, 1], format=".2f", grid=False, domain=False, labelOverlap="greedy")
     across: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": axis, "title": None}
     band = (
         alt.Chart(alt.InlineData(values=[{"from": lower, "to": upper}]))

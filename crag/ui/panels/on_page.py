@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from crag.cited import look_of, strips_on
 from crag.errors import CragError
 from crag.knowledge_base.evidence import Look, Mark, PageWords, shown
 from crag.schema import GradedStrip, Trace
@@ -121,30 +122,6 @@ def _link(path: str, number: int, t: Texts) -> None:
         kept = {name: st.query_params[name] for name in (state.CONVERSATION,) if name in st.query_params}
         where = kept | {library.FILE: path, library.PAGE: str(number)}
         st.page_link(page, label=t("in_knowledge_base"), icon=":material/library_books:", query_params=where)
-
-
-def strips_on(trace: Trace, content: str, page: int) -> list[GradedStrip]:
-    """The strips of a content that touch one page, in document order."""
-    return [s for s in trace.strips if s.content == content and not s.url and any(x.page == page for x in s.spans)]
-
-
-def cited_strips(trace: Trace) -> set[str]:
-    """Ids of the strips that the answer quotes; of a cited source that it puts in other words, all of its strips."""
-    numbers = {citation.n for citation in trace.citations}
-    lines = {strip.id: "".join(strip.text.rpartition("\n")[2].split()) for strip in trace.strips}
-    answer = "".join(trace.answer.split())
-    found: set[str] = set()
-    for source in (source for source in trace.sources if source.n in numbers):
-        quoted = {id_ for id_ in source.strips if lines.get(id_) and lines[id_] in answer}
-        found |= quoted or set(source.strips)
-    return found
-
-
-def look_of(trace: Trace, strip: GradedStrip) -> Look:
-    """Cited, else kept or dropped."""
-    if strip.id in cited_strips(trace):
-        return Look.CITED
-    return Look.KEPT if strip.kept else Look.DROPPED
 
 
 def marks_of(trace: Trace, strips: Sequence[GradedStrip], words: PageWords, page: int, t: Texts) -> tuple[Mark, ...]:

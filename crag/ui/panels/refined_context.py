@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -48,7 +48,7 @@ def draw(trace: Trace, texts: Texts) -> None:
     )
     if shown:
         with st.container(height=420 if len(shown) > 8 else "content", border=False, key=f"ledger-{trace.turn_id}"):
-            st.html("".join(_page(list(strips), texts) for _, strips in groupby(shown, _place)))
+            st.html(listed(shown, texts))
     else:
         st.caption(texts("none_of_these"))
     st.markdown(f"**{texts('given')}**")
@@ -61,24 +61,30 @@ def draw(trace: Trace, texts: Texts) -> None:
         st.caption(texts("given_nothing"))
 
 
+def listed(strips: Sequence[GradedStrip], texts: Texts, notes: Mapping[str, str] | None = None) -> str:
+    """Strips in document order as HTML, page by page; `notes` adds words to a strip, by its id."""
+    return "".join(_page(list(group), texts, notes or {}) for _, group in groupby(strips, _place))
+
+
 def _place(strip: GradedStrip) -> tuple[str, int]:
     return strip.file, strip.page
 
 
-def _page(strips: Sequence[GradedStrip], texts: Texts) -> str:
+def _page(strips: Sequence[GradedStrip], texts: Texts, notes: Mapping[str, str]) -> str:
     """The strips of one page under its name; those of the web say so and stand on blue."""
     first = strips[0]
-    rows = "".join(_strip(strip, texts) for strip in strips)
+    rows = "".join(_strip(strip, texts, notes.get(strip.id)) for strip in strips)
     mark = f"<span class='crag-origin'>{safe.in_html(texts('from_the_web'))}</span> " if first.url else ""
     kind = " crag-web" if first.url else ""
     return f"<section class='crag-page{kind}'><h4>{mark}{web.place(first, texts)}</h4>{rows}</section>"
 
 
-def _strip(strip: GradedStrip, texts: Texts) -> str:
+def _strip(strip: GradedStrip, texts: Texts, more: str | None) -> str:
     """Kept plain; dropped grey and struck through, with the reason why."""
     kind = "kept" if strip.kept else "dropped"
     score = texts("no_score") if strip.score is None else f"{strip.score:.2f}"
-    why = [] if strip.fate is Fate.KEPT else [texts(f"fate_{strip.fate.name.lower()}")]
+    why = [more] if more else []
+    why += [] if strip.fate is Fate.KEPT else [texts(f"fate_{strip.fate.name.lower()}")]
     why += [strip.cause] if strip.cause else []
     note = f"<div class='crag-note'>{safe.in_html(' · '.join(why))}</div>" if why else ""
     title = safe.in_html(strip.reason)

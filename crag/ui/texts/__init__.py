@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from crag.ui.texts import conversation, evidence, knowledge, models
+from crag.ui.texts import conversation, evidence, export, knowledge, models, replay
 
 LANGUAGES: Final = ("en", "zh")
 
-CATALOG: Final[dict[str, tuple[str, str]]] = {**conversation.TEXTS, **evidence.TEXTS, **knowledge.TEXTS, **models.TEXTS}
+CATALOG: Final[dict[str, tuple[str, str]]] = {
+    **conversation.TEXTS,
+    **evidence.TEXTS,
+    **export.TEXTS,
+    **knowledge.TEXTS,
+    **models.TEXTS,
+    **replay.TEXTS,
+}
 
 
 @dataclass(frozen=True)
