@@ -160,11 +160,13 @@ class House:
             drafter=LlmDrafter(model, ledger) if settings.hyde == "on" else None,
         )
 
-    def warm_up(self) -> None:
+    def warm_up(self, settings: Settings) -> None:
         """Opens what the first question would otherwise wait for; an index that cannot be asked is left alone.
 
         Nothing is sent for it where another machine makes the vectors.
         """
+        if writing_spec(settings) or grading_spec(settings):
+            self.models.warm_up()
         if isinstance(self.embedder, Sending):
             return
         try:

@@ -56,8 +56,10 @@ async def _noted(turn: Turn, pieces: AsyncGenerator[Piece], *, last: bool) -> As
                     case Thought(text):
                         turn.thoughts.append(text)
                         yield Thinking(text=text)
-                    case Cut(why):
+                    case Cut(why) if turn.pieces or last:
                         turn.cut = why
+                    case Cut(why):  # it only thought: nothing of the answer is there to be cut
+                        turn.notice("not_written", error=why)
                     case Sent(knowledge):
                         _send(turn, knowledge)
     except CragError as error:

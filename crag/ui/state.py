@@ -169,7 +169,7 @@ class Process:
 
     def _warm_up(self, job: Job[Opening]) -> Iterator[Opening]:
         if not job.stopping.wait(WARM_UP_AFTER):
-            self._opened().warm_up()
+            self._opened().warm_up(self.settings)
         return iter(())
 
     def build(self) -> Job[BuildEvent]:
