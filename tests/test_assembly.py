@@ -24,7 +24,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def test_an_empty_index_neither_stops_opening_nor_warming_up(house: House) -> None:
-    house.warm_up()
+    house.warm_up(load_settings())
     with pytest.raises(EmptyIndexError), house.knowledge_base.snapshot():
         pass
 

@@ -99,7 +99,7 @@ def test_with_the_service_down_the_house_opens_and_says_so_when_it_is_asked(fold
     down = settings_for(folder, "ollama", "http://127.0.0.1:9")
     house = open_house(down)
     assert isinstance(house.embedder, RemoteEmbedder)
-    house.warm_up()
+    house.warm_up(down)
     assert len(house.knowledge_base.rows()) == 2
     assert all(change.state == "unchanged" for change in house.knowledge_base.changes())
     assert house.knowledge_base.vectors_ahead() is not None

@@ -73,7 +73,7 @@ def _targets(options: argparse.Namespace) -> dict[str, Path]:
 
 
 def _asked(house: House, settings: Settings, questions: Sequence[Question]) -> list[Outcome]:
-    house.warm_up()  # otherwise the first question's time would be that of opening the index
+    house.warm_up(settings)  # otherwise the first question's time would be that of opening the index
     with progress() as bar:
         task = bar.add_task("Asking", total=len(questions))
 

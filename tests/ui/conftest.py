@@ -33,7 +33,7 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
             knowledge_base=base,
             close=base.close,
             models=Models(),
-            warm_up=lambda: None,
+            warm_up=lambda settings: None,
             in_force=lambda settings: in_force(settings, made.calibration),
         ),
     )

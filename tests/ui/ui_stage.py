@@ -314,7 +314,7 @@ class FakeBase:
     def snapshot(self) -> contextlib.AbstractContextManager[Any]:
         return contextlib.nullcontext(SimpleNamespace(version=1, headings=lambda n: self.heading_list[:n]))
 
-    def warm_up(self) -> None:
+    def warm_up(self, settings: object) -> None:
         """Nothing here is slow."""
 
     def close(self) -> None:
