@@ -55,7 +55,7 @@ def test_a_moved_threshold_changes_action_strips_and_sentence_at_once_and_nothin
     assert "the action would be Ambiguous" in said(at)
     assert "Best 0.91 is below 0.95" in said(at).replace("\\", "")
     at = move(at, strip=0.9)
-    assert "strips less" in said(at)
+    assert "strips fewer" in said(at)
     assert "kept before, dropped now" in html(at)
     assert turns() == 1
 

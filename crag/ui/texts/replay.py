@@ -22,7 +22,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "replay_same": ("As it was: nothing changes.", "与原来相同：没有变化。"),
     "replay_change": ("Compared with the answer: {changes}.", "与原答案相比：{changes}。"),
     "replay_strips_more": ("{n} strip more|{n} strips more", "多 {n} 个片段"),
-    "replay_strips_less": ("{n} strip less|{n} strips less", "少 {n} 个片段"),
+    "replay_strips_less": ("{n} strip less|{n} strips fewer", "少 {n} 个片段"),
     "replay_sources_more": ("{n} source more|{n} sources more", "多 {n} 个来源"),
     "replay_sources_less": ("{n} source less|{n} sources less", "少 {n} 个来源"),
     "replay_action": ("the action would be {action}", "动作将变为“{action}”"),
