@@ -72,6 +72,7 @@ def test_an_answer_is_replayed_by_keyboard_and_handed_on_as_a_report_that_loads_
     panel.get_by_role("button", name="Back").click()
     panel.get_by_text("nothing changes").wait_for()
 
+    browsing.settled()  # the popover stays where it opened: nothing above it may still grow
     page.get_by_role("button", name="Export").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Report with page images").click()

@@ -275,9 +275,9 @@ def test_a_server_that_is_down_is_told_with_its_address_and_the_mend(provider: P
 def test_a_server_that_does_not_answer_is_given_up_in_time(server: VectorServer, provider: Provider) -> None:
     server.waits = threading.Event()
     begun = time.monotonic()
-    said = failure(made(provider, server.url, timeout=0.5))
-    assert "did not answer within 0.5 seconds: try again, or raise CRAG_LLM_TIMEOUT" in said
-    assert time.monotonic() - begun < 5
+    said = failure(made(provider, server.url, timeout=3))  # the first call imports the client's library
+    assert "did not answer within 3 seconds: try again, or raise CRAG_LLM_TIMEOUT" in said
+    assert time.monotonic() - begun < 10
     assert len(server.requests) == 1
 
 

@@ -106,8 +106,10 @@ def test_declined_by_the_keyboard_nothing_is_sent(
 ) -> None:
     page = browsing.page
     asked(browsing, asking_app[0]).focus()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
+    for _ in range(4):  # past the field's own parts and the other button
+        page.keyboard.press("Tab")
+        if "Do not search" in page.evaluate("document.activeElement.innerText"):
+            break
     assert "Do not search" in page.evaluate("document.activeElement.innerText")
     page.keyboard.press("Enter")
     answer = page.get_by_test_id("stChatMessage").last
