@@ -27,7 +27,8 @@ from crag.evaluation.labelled import (
 from crag.evaluation.question_sets import Question, read_questions
 from crag.evaluation.running import Outcome, run
 from crag.evaluation.utility import Weights, read_weights
-from crag.history.labels import FILE, Label, Labels
+from crag.history.labels import Label, Labels
+from crag.history.store import FILE, Store
 from crag.schema import Action, EvaluatorName
 
 MOST_MOVED = 10
@@ -126,9 +127,9 @@ def _nothing_to_learn(rows: list[Labelled]) -> str:
 
 
 def _corrections(settings: Settings) -> list[Label]:
-    store = Labels(settings.data_dir / FILE)
+    store = Store(settings.data_dir / FILE)
     try:
-        labels = store.latest()
+        labels = Labels(store).latest()
     finally:
         store.close()
     if not labels:

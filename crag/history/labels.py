@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Final
 
 import sqlalchemy as sa
 
-from crag.database import Kind, open_database, writing
-from crag.errors import HistoryError
+from crag.database import writing
+from crag.history.store import LOCAL, Store, now
 from crag.history.tables import labels
 from crag.schema import Document, Frozen, Unit
-
-HEAD: Final = "0001"
-FILE: Final = "crag.db"
-"""Name of the database in the data folder."""
-LOCAL: Final = "local"
-"""The user, as long as there is but one."""
-_HISTORY = Kind(
-    migrations=Path(__file__).parent / "migrations",
-    head=HEAD,
-    error=HistoryError,
-    broken="What you corrected cannot be read or kept ({cause}): make room on the disk or free the file crag.db; if "
-    "it is damaged, move it out of the data folder.",
-    newer="The file crag.db in the data folder was written by a newer version of this program: update it.",
-)
 
 
 class Label(Frozen):
@@ -78,54 +60,36 @@ def text_key(text: str) -> str:
 
 
 class Labels:
-    """The labels in the database at `path`, which is made with the first label. Thread-safe; raises HistoryError."""
+    """The labels in a store. Thread-safe; raises HistoryError."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = threading.Lock()
-        self._engine: sa.Engine | None = None
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def add(self, label: Label) -> None:
         """Keeps a label; an earlier one of the same user, question and text no longer holds."""
         row = label.model_dump(exclude={"answers", "created"})
-        row |= {"created": datetime.now(UTC).isoformat(timespec="seconds")}
-        row |= {"label": label.answers, "text_sha256": label.key}
-        with writing(self._opened()) as connection:
+        row |= {"created": now(), "label": label.answers, "text_sha256": label.key}
+        with writing(self._store.engine()) as connection:
             connection.execute(sa.insert(labels).values(**row))
 
     def latest(self, user: str = LOCAL, question: str | None = None) -> list[Label]:
         """The labels that hold, oldest first: all of the user's, or those of one question."""
-        if not self.path.exists():
+        if not self._store.exists:
             return []
         newest = sa.select(sa.func.max(labels.c.id)).group_by(labels.c.user, labels.c.question, labels.c.text_sha256)
         query = sa.select(labels).where(labels.c.user == user, labels.c.id.in_(newest)).order_by(labels.c.id)
         if question is not None:
             query = query.where(labels.c.question == question)
-        with self._opened().connect() as connection:
+        with self._store.engine().connect() as connection:
             rows = connection.execute(query).mappings().all()
         return [Label.model_validate({**row, "answers": row["label"]}) for row in rows]
 
     def delete(self, question: str, text: str, user: str = LOCAL) -> int:
         """Forgets what the user said of a text for a question, the earlier labels too; returns how many rows."""
-        if not self.path.exists():
+        if not self._store.exists:
             return 0
         gone = sa.delete(labels).where(
             labels.c.user == user, labels.c.question == question, labels.c.text_sha256 == text_key(text)
         )
-        with writing(self._opened()) as connection:
+        with writing(self._store.engine()) as connection:
             return int(connection.execute(gone).rowcount)
-
-    def close(self) -> None:
-        with self._lock:
-            if self._engine is not None:
-                self._engine.dispose()
-            self._engine = None
-
-    def _opened(self) -> sa.Engine:
-        with self._lock:
-            if self._engine is not None and not self.path.exists():  # moved away or deleted while the app runs
-                self._engine.dispose()
-                self._engine = None
-            if self._engine is None:
-                self._engine = open_database(self.path, _HISTORY)
-            return self._engine

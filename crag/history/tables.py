@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+)
 
 metadata = MetaData()
 
@@ -26,3 +39,76 @@ labels = Table(
     Index("labels_of", "user", "question", "text_sha256"),
 )
 """What people said of documents. Rows are only added: of one (user, question, text) the newest holds."""
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("user", String(64), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("named", Boolean, nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("changed", String(32), nullable=False),
+    Column("deleted", String(32)),
+    Column("files", Text, nullable=False),
+    Column("branch_of", String(32)),
+    Index("conversations_of", "user", "changed"),
+)
+"""`named`: the title was given by hand. `deleted`: when, so that it can be undone. `files`: JSON list of paths."""
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("conversation", String(32), ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("turn_id", String(32), nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("trace", LargeBinary),
+    Column("words", Text, nullable=False),
+    Column("liked", Boolean),
+    Column("why", Text, nullable=False),
+    PrimaryKeyConstraint("conversation", "position", "version"),
+)
+"""An answer made anew is another `version` at its position. `trace`: its JSON through zlib, null until it has ended.
+`settings`: those that differ per turn, as JSON and without keys. `words`: what a search looks through, casefolded."""
+
+preferences = Table(
+    "preferences",
+    metadata,
+    Column("user", String(64), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("value", Text, nullable=False),
+    PrimaryKeyConstraint("user", "name"),
+)
+"""Settings changed on the page, by their name in config.py; `value` is JSON."""
+
+golden_questions = Table(
+    "golden_questions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("user", String(64), nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("action", String(16)),
+    Column("file", Text, nullable=False),
+    Column("page", Integer),
+    Column("answers", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("turn_id", String(32)),
+    Index("golden_of", "user"),
+)
+"""Questions with what is expected of them; `answers`: JSON list of strings, `turn_id`: the turn it was saved from."""
+
+golden_runs = Table(
+    "golden_runs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("user", String(64), nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("rows", LargeBinary, nullable=False),
+    Index("golden_runs_of", "user"),
+)
+"""Runs over golden questions: their outcomes as JSON through zlib."""

@@ -8,7 +8,7 @@ import streamlit as st
 
 from crag.errors import CragError
 from crag.ui import chat, knowledge, library, models_page, opening, safe, sidebar, spoken, state
-from crag.ui.sidebar import Places
+from crag.ui.sidebar import Place, Places
 from crag.ui.texts import Texts, language_of
 
 HERE = Path(__file__).parent
@@ -32,16 +32,20 @@ def main() -> None:
     )
     in_library = st.Page(lambda: library.draw(process, overview, t), title=t("knowledge_base"), url_path="knowledge")
     in_models = st.Page(lambda: models_page.draw(process, t), title=t("models"), url_path="models")
+    places = (
+        Place(in_chat, ":material/forum:"),
+        Place(in_library, ":material/library_books:"),
+        Place(in_models, ":material/hub:"),
+    )
     st.session_state[state.LIBRARY] = in_library
-    chosen = st.navigation([in_chat, in_library, in_models], position="hidden")
+    chosen = st.navigation([place.page for place in places], position="hidden")
     if process.house is None:
         opening.draw(process, t)
         return
     conversation, gone = state.conversation(process)
     overview = knowledge.look(process)
     with st.sidebar:
-        places = Places(in_chat, in_library, in_models, chosen is in_chat)
-        settings = sidebar.draw(process, overview, conversation, places, t)
+        settings = sidebar.draw(process, overview, conversation, Places(places, chosen is in_chat), t)
     spoken.begin(t)
     chosen.run()
 

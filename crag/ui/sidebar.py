@@ -14,13 +14,23 @@ from crag.ui.texts import Texts
 
 
 @dataclass(frozen=True)
-class Places:
-    """The pages that can be gone to, and whether the chat is the one that is shown."""
+class Place:
+    """A page that can be gone to."""
 
-    chat: st.Page
-    files: st.Page
-    models: st.Page
+    page: st.Page
+    icon: str
+
+
+@dataclass(frozen=True)
+class Places:
+    """The pages that can be gone to, the chat first, and whether it is the one that is shown."""
+
+    all: tuple[Place, ...]
     in_chat: bool
+
+    @property
+    def chat(self) -> st.Page:
+        return self.all[0].page
 
 
 def draw(process: Process, overview: Overview, conversation: Conversation | None, places: Places, t: Texts) -> Settings:
@@ -32,9 +42,8 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
         st.switch_page(places.chat)
     kept = {state.CONVERSATION: conversation.id} if conversation else {}
     with st.container(gap="xsmall", key="places"):
-        st.page_link(places.chat, label=t("chat"), icon=":material/forum:", query_params=kept)
-        st.page_link(places.files, label=t("knowledge_base"), icon=":material/library_books:", query_params=kept)
-        st.page_link(places.models, label=t("models"), icon=":material/hub:", query_params=kept)
+        for place in places.all:
+            st.page_link(place.page, icon=place.icon, query_params=kept)
     if conversation is not None or not places.in_chat or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)

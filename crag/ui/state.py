@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crag.assembly import House
     from crag.calibrations import Calibration
     from crag.history.labels import Labels
+    from crag.history.store import Store
     from crag.knowledge_base.health import OcrMode
     from crag.services import Service, Tested
 
@@ -151,7 +152,7 @@ class Process:
         self._forgotten: str | None = None
         self._again: tuple[str, str] | None = None
         """The path that was read again last, and the job that did."""
-        self._labels: Labels | None = None
+        self._store: Store | None = None
         self.tests: dict[str, Job[Tested]] = {}
         """The last test of the service for each task."""
         self._conversations: dict[str, Conversation] = {}
@@ -288,20 +289,27 @@ class Process:
         found = self._opened().in_force(self.settings)
         return Limits(found.thresholds, bool(found.explicit), found.calibration)
 
-    def labels(self) -> Labels:
-        """What people said of documents; the database is made with the first label."""
-        from crag.history.labels import FILE, Labels
+    @property
+    def store(self) -> Store:
+        """The database of people's own things; its file is made when something is first kept."""
+        from crag.history.store import FILE, Store
 
         with self._lock:
-            if self._labels is None:
-                self._labels = Labels(self.settings.data_dir / FILE)
-            return self._labels
+            if self._store is None:
+                self._store = Store(self.settings.data_dir / FILE)
+            return self._store
+
+    def labels(self) -> Labels:
+        """What people said of documents."""
+        from crag.history.labels import Labels
+
+        return Labels(self.store)
 
     def close(self) -> None:
         """Ends the jobs and closes the house."""
         self.runtime.close()
-        if self._labels is not None:
-            self._labels.close()
+        if self._store is not None:
+            self._store.close()
         if self.house is not None:
             self.house.close()
 

@@ -17,6 +17,7 @@ from crag.assembly import House, answer_now, open_house
 from crag.calibrations import Calibration, Counts, Gain, LogitMap, Numbers
 from crag.events import Finished
 from crag.history.labels import Labels, label_of
+from crag.history.store import Store
 from crag.schema import EvaluatorName, Trace
 
 TOPICS = {
@@ -219,14 +220,15 @@ def test_corrected_grades_are_learnt_from(
     data: Path, house: tuple[House, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = load_settings()
-    labels = Labels(data / "crag.db")
+    store = Store(data / "crag.db")
+    labels = Labels(store)
     for question, answer in [*COVERED.items(), *((question, None) for question in UNCOVERED)]:
         for document in traced(house[0], settings, question).documents:
             answers = answer is not None and answer in document.text
             labels.add(label_of(question, document, answers, document.score, "1"))
     gone = traced(house[0], settings, UNCOVERED[0]).documents[0].model_copy(update={"text": "no longer indexed"})
     labels.add(label_of(UNCOVERED[0], gone, False, 0.1, "1"))
-    labels.close()
+    store.close()
     assert main(["calibrate", "--from-corrections"]) == 0
     said = capsys.readouterr()
     assert "20 labelled questions: 10 answerable, 10 uncovered" in said.out

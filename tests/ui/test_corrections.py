@@ -10,6 +10,7 @@ from ui_stage import Stage, answered, ask, ended, events, html, messages, open_p
 
 from crag.calibrations import Calibration, Counts, Gain, Numbers
 from crag.history.labels import Labels
+from crag.history.store import Store
 from crag.schema import EvaluatorName
 from crag.ui import state
 
@@ -26,7 +27,7 @@ def choose(at: AppTest, number: int, choice: str | None) -> AppTest:
 
 @pytest.fixture
 def labels(stage: Stage, tmp_path: Path) -> Labels:
-    return Labels(tmp_path / ".crag" / "crag.db")
+    return Labels(Store(tmp_path / ".crag" / "crag.db"))
 
 
 def test_a_document_can_be_said_to_answer_and_the_panel_shows_it(stage: Stage, labels: Labels) -> None:

@@ -5,17 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from crag.ui.texts import conversation, evidence, export, knowledge, models, replay
+from crag.ui.texts import (
+    asking,
+    compare,
+    conversation,
+    conversations,
+    evaluate,
+    evidence,
+    export,
+    knowledge,
+    models,
+    replay,
+    revision,
+    settings,
+)
 
 LANGUAGES: Final = ("en", "zh")
 
 CATALOG: Final[dict[str, tuple[str, str]]] = {
+    **asking.TEXTS,
+    **compare.TEXTS,
     **conversation.TEXTS,
+    **conversations.TEXTS,
+    **evaluate.TEXTS,
     **evidence.TEXTS,
     **export.TEXTS,
     **knowledge.TEXTS,
     **models.TEXTS,
     **replay.TEXTS,
+    **revision.TEXTS,
+    **settings.TEXTS,
 }
 
 
