@@ -8,8 +8,6 @@ import unicodedata
 import zlib
 from typing import Literal
 
-from pydantic_core import PydanticSerializationError
-
 from crag.schema import TRACE_SCHEMA, Trace
 from crag.text import visible
 
@@ -23,7 +21,7 @@ def packed(trace: Trace) -> bytes:
     """The trace's JSON through zlib. What has no UTF-8, as in names of files, becomes a question mark."""
     try:
         text = trace.model_dump_json()
-    except PydanticSerializationError:
+    except ValueError:  # what pydantic raises for halves of characters
         text = json.dumps(trace.model_dump(), ensure_ascii=False)
     return zlib.compress(text.encode("utf-8", "replace"))
 
