@@ -166,7 +166,8 @@ def _delete(process: Process, conversation_id: str, current: bool) -> None:
 def _restore(process: Process, conversation_id: str) -> None:
     if _told(lambda: process.talks.restore(conversation_id)):
         st.session_state[DELETED] = [known for known in st.session_state[DELETED] if known != conversation_id]
-        state.open_conversation(conversation_id)
+        if state.CONVERSATION not in st.query_params:
+            state.open_conversation(conversation_id)
 
 
 def _told(act: Callable[[], None]) -> bool:

@@ -13,6 +13,7 @@ from ui_stage import CORRECT, PAGE, Stage, answered, ask, ended, events, html, l
 
 from crag.history.conversations import Begun, Listed
 from crag.ui import conversation_list, state
+from crag.ui.texts import Texts
 
 
 def known(at: AppTest) -> str:
@@ -75,6 +76,28 @@ def test_a_click_opens_it_as_it_was_after_a_restart_and_asks_nothing(stage: Stag
     assert "dense passage retrieval.pdf" in html(at)
     answers = shown[shown.index("crag-question") :]
     assert answers in html(fresh(conversation))
+
+
+def test_evidence_of_an_opened_conversation_says_when_its_file_is_gone(stage: Stage) -> None:
+    at = answered(stage)
+    state.process.clear()
+    stage.page()
+    stage.base.pages.gone, stage.base.row_list = True, []
+    at = fresh(known(at))
+    at.get("button_group")[0].set_value("on_page").run()
+    assert not at.exception
+    assert Texts("en")("image_gone") in "".join(info.value for info in at.info)
+    assert "batch size of 128" in html(at)
+
+
+def test_undo_of_another_conversation_leaves_the_open_one_open(stage: Stage) -> None:
+    one = known(answered(stage))
+    at = ended(ask(fresh(), "another question"))
+    other = known(at)
+    menu(at, one).button(key=f"delete-{one}").click().run()
+    at.button(key=f"undo-{one}").click().run()
+    assert known(at) == other
+    assert len(titles(at)) == 2
 
 
 def test_an_opened_conversation_goes_on_with_what_was_said(stage: Stage) -> None:
