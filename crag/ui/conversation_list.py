@@ -111,7 +111,7 @@ def _row(process: Process, row: Listed, current: bool, t: Texts) -> bool:
             return False
         opened = st.button(
             f"**{title}**" if current else title,
-            key=f"open-{row.id}",
+            key=f"talk-{row.id}",
             type="tertiary",
             width="stretch",
             on_click=state.open_conversation,

@@ -31,7 +31,7 @@ def fresh(conversation: str = "") -> AppTest:
 
 def titles(at: AppTest) -> list[str]:
     """Titles in the list, as their buttons say them."""
-    return [button.label for button in at.sidebar.button if str(button.key).startswith("open-")]
+    return [button.label for button in at.sidebar.button if str(button.key).startswith("talk-")]
 
 
 def menu(at: AppTest, conversation: str) -> AppTest:
@@ -68,7 +68,7 @@ def test_a_click_opens_it_as_it_was_after_a_restart_and_asks_nothing(stage: Stag
     shown, conversation = html(at), known(at)
     state.process.clear()
     at = stage.page()
-    at.button(key=f"open-{conversation}").click().run()
+    at.button(key=f"talk-{conversation}").click().run()
     assert known(at) == conversation
     assert len(stage.histories) == 1
     at.get("button_group")[0].set_value("documents").run()
