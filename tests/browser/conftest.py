@@ -22,7 +22,7 @@ FLAGS = (
 def browser() -> Iterator[Any]:
     """A Chromium. Without one the tests are skipped, in continuous integration they fail.
 
-    One per file: while its driver runs, an event loop runs in the thread of the tests, and no other file could start one.
+    One per file: while its driver runs, an event loop runs in the thread of the tests, and no other could start one.
     """
     found = subprocess.run([sys.executable, ROOT / "scripts" / "find_browser.py"], capture_output=True, text=True)
     if found.returncode:
