@@ -5,7 +5,7 @@
 One command: the first run installs `peers-requirements.txt` into an environment of its own (`--env`). In it, as a
 process, runs **plain RAG**: LangChain's PyMuPDFLoader, RecursiveCharacterTextSplitter 500/50, sentence-transformers in
 float32 with the weights of our own engine (the cosine of both engines' vectors is printed), FAISS, k = 4, no grading;
-three strips of its four chunks are quoted, as in `crag/plain_rag.py`. **Tutorial CRAG** adds to this retrieval one model
+three strips of its chunks are quoted, as in `crag/plain_rag.py`. **Tutorial CRAG** adds to this retrieval one model
 call per document, one per strip and one for the answer, one after the other, against a loopback model of fixed latency:
 calls and wall time alone mean something. Ours is the product as it is, without a model and without the web.
 

@@ -177,7 +177,7 @@ def _draw_job(trace: Trace, way: str, job: Job[Any], t: Texts) -> None:
     title, last = t(f"compare_{way}"), job.events[-1] if job.events else None
     if job.running:
         st.markdown(f"**{title}**")
-        st.caption(f":material/progress_activity: {t('doing_generate')}")
+        st.caption(f":material/progress_activity: {t('compare_doing')}")
         _answer("".join(event.text for event in job.events if isinstance(event, Token)), written=True)
         st.button(t("stop"), key=_key(trace, f"stop-{way}"), icon=":material/stop_circle:", on_click=job.stop)
     elif job.state is JobState.FAILED or last is None:
