@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -178,7 +178,7 @@ def _draw_job(trace: Trace, way: str, job: Job[Any], t: Texts) -> None:
     if job.running:
         st.markdown(f"**{title}**")
         st.caption(f":material/progress_activity: {t('compare_doing')}")
-        _answer("".join(event.text for event in job.events if isinstance(event, Token)), written=True)
+        _answer("".join(event.text for event in job.events if isinstance(event, Token)), written=True, places=None)
         st.button(t("stop"), key=_key(trace, f"stop-{way}"), icon=":material/stop_circle:", on_click=job.stop)
     elif job.state is JobState.FAILED or last is None:
         st.markdown(f"**{title}**")
@@ -225,7 +225,7 @@ def _of_compared(found: Compared, t: Texts) -> Shown:
 
 def _column(title: str, shown: Shown, t: Texts) -> None:
     st.markdown(f"**{title}** {shown.decided}")
-    _answer(shown.answer, written=shown.written)
+    _answer(shown.answer, written=shown.written, places={s.n: web.name_of(s, t) for s in shown.sources})
     for note in shown.notes:
         st.caption(f":material/error: {safe.in_markdown(note)}")
     if shown.sources:
@@ -234,9 +234,9 @@ def _column(title: str, shown: Shown, t: Texts) -> None:
     st.caption(" · ".join(safe.in_markdown(fact) for fact in _facts(shown, t)))
 
 
-def _answer(text: str, *, written: bool) -> None:
+def _answer(text: str, *, written: bool, places: Mapping[int, str] | None) -> None:
     if text:
-        inside = written_text.as_html(text.strip()) if written else answer_text.as_html(text.strip())
+        inside = written_text.as_html(text.strip(), places) if written else answer_text.as_html(text.strip())
         kind = "crag-written" if written else "crag-text"
         st.html(f"<div class='{kind} crag-compared' lang='{html.escape(language(text))}'>{inside}</div>")
 
