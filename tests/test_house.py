@@ -33,6 +33,8 @@ LAYERS = (
     (
         "crag.pipeline",
         "crag.replay",
+        "crag.revision",
+        "crag.rulings",
         "crag.cited",
         "crag.turn",
         "crag.tracing",
