@@ -9,9 +9,10 @@ from crag.export.wording import is_written
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
 from crag.ui import answer, exporting, query_gate, safe, sidebar, spoken, state, welcome
+from crag.ui.conversations import Conversation, Turn
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
-from crag.ui.state import Conversation, Process, Turn
+from crag.ui.state import Process
 from crag.ui.texts import Texts
 
 TICK = 0.2
@@ -26,7 +27,7 @@ def draw(
     process: Process, conversation: Conversation | None, gone: bool, overview: Overview, settings: Settings, t: Texts
 ) -> None:
     """The middle of the page."""
-    turns = list(conversation.turns) if conversation else []
+    turns = conversation.turns if conversation else ()
     running = {turn.job.id for turn in turns if turn.job.running}  # read once: what is drawn as running ends in a rerun
     st.chat_input(
         t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
@@ -64,7 +65,7 @@ def _first(process: Process, overview: Overview, settings: Settings, t: Texts) -
         st.rerun()
 
 
-def _tell(turns: list[Turn], running: set[str], t: Texts) -> None:
+def _tell(turns: tuple[Turn, ...], running: set[str], t: Texts) -> None:
     """Brings what was asked on this page into view, and says aloud how it has ended; the browser does each once."""
     before = st.session_state.setdefault("turns-before", {turn.job.id for turn in turns})
     if not turns or turns[-1].job.id in before:

@@ -8,8 +8,9 @@ import streamlit as st
 
 from config import Settings
 from crag.ui import knowledge, safe, state
+from crag.ui.conversations import Conversation
 from crag.ui.knowledge import Overview
-from crag.ui.state import Conversation, Limits, Process
+from crag.ui.state import Limits, Process
 from crag.ui.texts import Texts
 
 
