@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from crag.export.wording import is_written
+from crag.export.wording import changes, is_written
 from crag.schema import Action, Support, Trace
 from crag.text import language
-from crag.ui import answer_text, exporting, safe, spoken, written_text
+from crag.ui import answer_text, exporting, revising, safe, spoken, written_text
 from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
 
@@ -50,6 +50,8 @@ def draw(trace: Trace, t: Texts) -> None:
     if trace.stopped:
         kept = trace.answer or trace.documents
         st.caption(f":material/stop_circle: {t('stopped' if kept else 'stopped_empty')}")
+    if said := changes(trace, t):
+        st.caption(f":material/edit_note: {safe.in_markdown(said)}")
     _footer(trace, t)
     if trace.files:
         names = ", ".join(trace.files)
@@ -136,6 +138,7 @@ def _notices(trace: Trace, t: Texts) -> list[str]:
 @st.fragment
 def _evidence(trace: Trace, t: Texts) -> None:
     """One panel at a time, opened by a click; only what is open is drawn."""
+    revising.draw(trace, t)
     labels = {"timing": t("panel_timing")} if trace.direct else _labels(trace, t)
     chosen = st.pills(
         t("evidence"),

@@ -22,6 +22,7 @@ from crag.ui.texts import (
     language_of,
     models,
     replay,
+    revision,
 )
 from crag.ui.upload import OnConflict, Outcome
 
@@ -49,8 +50,8 @@ def test_every_text_is_there_in_both_languages_with_the_same_values(key: str) ->
 
 
 def test_no_key_stands_in_two_areas() -> None:
-    areas = [conversation.TEXTS, evidence.TEXTS, export.TEXTS, knowledge.TEXTS, models.TEXTS, replay.TEXTS]
-    assert sum(len(area) for area in areas) == len(CATALOG)
+    areas = [conversation, evidence, export, knowledge, models, replay, revision]
+    assert sum(len(area.TEXTS) for area in areas) == len(CATALOG)
 
 
 def asked_for() -> tuple[set[str], set[str]]:
