@@ -79,11 +79,11 @@ def changed(change: Change, trace: Trace, t: Texts) -> str:
             return t(f"change_{what.name.lower()}", query=query)
 
 
-def changes(trace: Trace, t: Texts) -> str:
+def changes(trace: Trace, t: Texts, key: str = "changed_by_you") -> str:
     """All that people changed of the answer, in one sentence; empty where nobody did."""
     between = "；" if t.language == "zh" else "; "
     said = between.join(changed(change, trace, t) for change in trace.changes)
-    return t("changed_by_you", changes=said) if said else ""
+    return t(key, changes=said) if said else ""
 
 
 def made_by(trace: Trace, t: Texts) -> str:

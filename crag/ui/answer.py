@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from crag.export.wording import changes, is_written
+from crag.export.wording import is_written
 from crag.schema import Action, Support, Trace
 from crag.text import language
 from crag.ui import answer_text, exporting, revising, safe, spoken, written_text
@@ -28,8 +28,11 @@ PANELS = {
 }
 
 
-def draw(trace: Trace, t: Texts) -> None:
-    """A finished or stopped turn; a decision that nothing came of yet is not shown as one."""
+def draw(trace: Trace, t: Texts, also: Callable[[], None] | None = None) -> None:
+    """A finished or stopped turn; a decision that nothing came of yet is not shown as one.
+
+    `also` draws what else can be done with it, beside the export.
+    """
     if trace.standalone:
         draw_understood(trace.standalone, t)
     if trace.action is not None and (trace.strips or trace.answer or not trace.stopped):
@@ -50,8 +53,6 @@ def draw(trace: Trace, t: Texts) -> None:
     if trace.stopped:
         kept = trace.answer or trace.documents
         st.caption(f":material/stop_circle: {t('stopped' if kept else 'stopped_empty')}")
-    if said := changes(trace, t):
-        st.caption(f":material/edit_note: {safe.in_markdown(said)}")
     _footer(trace, t)
     if trace.files:
         names = ", ".join(trace.files)
@@ -60,7 +61,10 @@ def draw(trace: Trace, t: Texts) -> None:
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
-    exporting.draw(trace, t)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"tools-{trace.turn_id}"):
+        if also is not None:
+            also()
+        exporting.draw(trace, t)
 
 
 def draw_understood(question: str, t: Texts) -> None:

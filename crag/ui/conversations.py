@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from config import Settings
 from crag.events import Asking, Finished, TurnEvent
@@ -12,9 +14,15 @@ from crag.gate import Gate
 from crag.runtime import Job
 from crag.schema import Exchange, Trace
 
+if TYPE_CHECKING:
+    from crag.history.conversations import Conversations
+    from crag.history.traces import Gap
+
 Source = Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]
 Answering = Callable[[tuple[Exchange, ...], Gate | None], Source]
 """Makes the source of a turn of what was said before it and of the gate where its query for the web waits."""
+Work = Callable[["Conversations"], object]
+"""Something to be written into the store."""
 
 
 class Made(StrEnum):
@@ -43,6 +51,8 @@ class Turn:
     gate: Gate | None = None
     """Where its query for the web waits for a person; None: nobody is asked."""
     made: Made = Made.ASKED
+    gap: Gap | None = None
+    """Why a turn that was kept has neither answer nor error."""
 
     @property
     def waits(self) -> bool:
@@ -82,9 +92,15 @@ class Place:
 @dataclass
 class Conversation:
     id: str
+    title: str = ""
     places: list[Place] = field(default_factory=list)
     files: tuple[str, ...] = ()
     """The paths that its next question may use; none: all."""
+    deleted: bool = False
+    unkept: deque[Work] = field(default_factory=deque)
+    """What has still to be written into the store, in order."""
+    not_kept: str | None = None
+    """Why that could not be written, as a sentence; None: all is kept, or on its way."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:

@@ -20,11 +20,13 @@ from crag.runtime import Job, JobState, Runtime
 from crag.schema import Change, Exchange, Thresholds, Trace
 from crag.ui import quiet
 from crag.ui.conversations import Answering, Conversation, Made, Turn
+from crag.ui.keeping import Keeping
 from crag.ui.talks import Talks
 
 if TYPE_CHECKING:
     from crag.assembly import House
     from crag.calibrations import Calibration
+    from crag.history.conversations import Conversations
     from crag.history.labels import Labels
     from crag.history.store import Store
     from crag.knowledge_base.health import OcrMode
@@ -100,7 +102,8 @@ class Process:
         self._store: Store | None = None
         self.tests: dict[str, Job[Tested]] = {}
         """The last test of the service for each task."""
-        self.talks = Talks(self.runtime)
+        self.keeping = Keeping(self.kept)
+        self.talks = Talks(self.runtime, self.keeping)
         self._lock = threading.Lock()
 
     def open(self) -> Job[Opening]:
@@ -109,6 +112,7 @@ class Process:
         def source(job: Job[Opening]) -> Iterator[Opening]:
             self.house = open_house(self.settings, lambda text, share: job.append(Opening(text, share)))
             self.runtime.start_blocking("warm up", self._warm_up)
+            self.keeping.tidy()
             yield Opening("", 1.0)
 
         return self.runtime.start_blocking("open", source)
@@ -192,7 +196,8 @@ class Process:
         end and then sees what it has answered.
         """
         answering = self._answering(question, settings, files)
-        return self.talks.ask(conversation_id or "", question, settings, files, answering)
+        known = self.conversation(conversation_id) if conversation_id else None
+        return self.talks.ask(known, question, settings, files, answering)
 
     def ask_again(self, conversation: Conversation, turn: Turn, settings: Settings, made: Made = Made.PRESENT) -> None:
         """Asks the question of a turn again: another version of its answer."""
@@ -233,7 +238,12 @@ class Process:
         return self.talks.branch(conversation, turn, question, settings, answering)
 
     def conversation(self, conversation_id: str) -> Conversation | None:
-        return self.talks.get(conversation_id)
+        """The conversation, in memory or kept; None where it is not there, is deleted, or cannot be read."""
+        try:
+            return self.talks.get(conversation_id, self.settings)
+        except CragError as error:  # the list of conversations tells it
+            log.warning("a conversation is not opened: %s", error)
+            return None
 
     def _answering(self, question: str, settings: Settings, files: tuple[str, ...]) -> Answering:
         house = self._opened()
@@ -265,6 +275,12 @@ class Process:
                 self._store = Store(self.settings.data_dir / FILE)
             return self._store
 
+    def kept(self) -> Conversations:
+        """The conversations that are kept."""
+        from crag.history.conversations import Conversations
+
+        return Conversations(self.store)
+
     def labels(self) -> Labels:
         """What people said of documents."""
         from crag.history.labels import Labels
@@ -272,8 +288,9 @@ class Process:
         return Labels(self.store)
 
     def close(self) -> None:
-        """Ends the jobs and closes the house."""
+        """Ends the jobs, keeps what they have come to, and closes the house."""
         self.runtime.close()
+        self.keeping.close()
         if self._store is not None:
             self._store.close()
         if self.house is not None:
@@ -319,4 +336,9 @@ def show(conversation: Conversation | None) -> None:
     if conversation is None:
         st.query_params.pop(CONVERSATION, None)
     else:
-        st.query_params[CONVERSATION] = conversation.id
+        open_conversation(conversation.id)
+
+
+def open_conversation(conversation_id: str) -> None:
+    """Puts the conversation with this id into the address."""
+    st.query_params[CONVERSATION] = conversation_id
