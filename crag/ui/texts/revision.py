@@ -9,6 +9,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "changes": ("{n} change|{n} changes", "{n} 处更改"),
     "changed_by_you": ("Changed by you: {changes}.", "由您更改：{changes}。"),
     "export_changed": ("Changed by hand: {changes}.", "手动更改：{changes}。"),
+    "export_by_hand_yes": ("set by hand: it answers", "手动判定：回答了问题"),
+    "export_by_hand_no": ("set by hand: it does not answer", "手动判定：没有回答问题"),
     "change_document_yes": ("document {number} answers the question", "文档 {number} 回答了问题"),
     "change_document_no": ("document {number} does not answer", "文档 {number} 没有回答问题"),
     "change_document_back": ("document {number} as it was graded", "文档 {number} 恢复原评分"),
