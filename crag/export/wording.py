@@ -81,8 +81,7 @@ def changed(change: Change, trace: Trace, t: Texts) -> str:
 
 def changes(trace: Trace, t: Texts, key: str = "changed_by_you") -> str:
     """All that people changed of the answer, in one sentence; empty where nobody did."""
-    between = "；" if t.language == "zh" else "; "
-    said = between.join(changed(change, trace, t) for change in trace.changes)
+    said = t("between_changes").join(changed(change, trace, t) for change in trace.changes)
     return t(key, changes=said) if said else ""
 
 

@@ -20,11 +20,11 @@ def draw(trace: Trace, t: Texts) -> None:
     changes = pending.of(trace)
     if not changes:
         return
-    with st.container(border=True, gap="small", key=f"changes-{trace.turn_id}"):
-        said = "\n".join(f"- {safe.in_markdown(changed(change, trace, t))}" for change in changes)
-        st.markdown(f"**{t('changes', n=len(changes))}**\n\n{said}")
-        _draw_outcome(trace, changes, t)
-        with st.container(horizontal=True, gap="small"):
+    with st.container(border=True, gap="xsmall", key=f"changes-{trace.turn_id}"):
+        said = t("between_changes").join(changed(change, trace, t) for change in changes)
+        st.markdown(f":small[**{t('changes', n=len(changes))}** {safe.in_markdown(said)}]")
+        outcome = _draw_decision(trace, changes, t)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             go = st.button(
                 t("change_answer"), key=f"change-answer-{trace.turn_id}", icon=":material/send:", type="primary"
             )
@@ -35,6 +35,7 @@ def draw(trace: Trace, t: Texts) -> None:
                 on_click=corrections.take_back,
                 args=(trace,),
             )
+            st.caption(outcome, width="stretch")
     if go:
         answer(trace, changes, t)
 
@@ -55,8 +56,8 @@ def answer(trace: Trace, changes: Sequence[Change], t: Texts) -> None:
     st.rerun()
 
 
-def _draw_outcome(trace: Trace, changes: Sequence[Change], t: Texts) -> None:
-    """The action, how many strips are kept, and what has to be done first that was not done yet."""
+def _draw_decision(trace: Trace, changes: Sequence[Change], t: Texts) -> str:
+    """The action; returns how many strips are kept, and what has to be done first that was not done yet."""
     from crag.ui import answer as answers  # which draws this bar
 
     decision, strips, knowledge = revised(trace, changes)
@@ -71,4 +72,4 @@ def _draw_outcome(trace: Trace, changes: Sequence[Change], t: Texts) -> None:
             said.append(t("change_look_first"))
         case None if not knowledge.sources:
             said.append(t("change_empty"))
-    st.caption(" ".join(said))
+    return " ".join(said)

@@ -89,8 +89,8 @@ def test_a_corrected_grade_shows_at_once_what_follows_and_asks_nothing(stage: St
     assert ANSWER not in labels(at)
     at = say(at, 1, "answers_not")
     shown = said(at)
-    assert "1 change" in shown
-    assert "- document 1 does not answer" in shown
+    assert "1 change:" in shown
+    assert "document 1 does not answer" in shown
     assert "Best 0.44 is below 0.70" in shown
     assert "Kept strips: 1 of 6 (before: 4)." in shown
     assert len(versions()) == 1
@@ -148,7 +148,7 @@ def test_what_was_said_of_the_same_documents_before_is_offered(stage: Stage) -> 
     at = open_panel(at, "documents")
     assert ANSWER not in labels(at)
     at = press(at, "Use what you said before of 1 document")
-    assert "- document 1 does not answer" in said(at)
+    assert "document 1 does not answer" in said(at)
     assert not any(label.startswith("Use what") for label in labels(at))
 
 
@@ -223,12 +223,12 @@ def set_action(at: AppTest, action: str) -> AppTest:
 
 def test_an_action_is_set_by_hand_and_given_back_to_the_scores(stage: Stage) -> None:
     at = set_action(open_panel(answered(stage), "replay"), "AMBIGUOUS")
-    assert "- action Ambiguous" in said(at)
+    assert "action: Ambiguous" in said(at)
     assert "Set by you; by the scores it would be Correct (best 0.91)" in said(at)
     at = ended(press(at, ANSWER))
     assert (newest().action, newest().decisions[0].by_scores) == (Action.AMBIGUOUS, Action.CORRECT)
     at = set_action(at, "action_by_scores")
-    assert "- action by the scores" in said(at)
+    assert "action: by the scores" in said(at)
     ended(press(at, ANSWER))
     assert (newest().action, newest().changes) == (Action.CORRECT, ())
 
@@ -240,6 +240,16 @@ def test_an_action_that_needs_a_second_look_says_so_before_it_is_taken(stage: St
     ended(press(at, ANSWER))
     assert [decision.by_hand for decision in newest().decisions] == [True, False]
     assert newest().search_query == "anvil weight"
+
+
+def test_moved_thresholds_are_a_change_among_the_others(stage: Stage) -> None:
+    at = open_panel(answered(stage), "replay")
+    key = next(slider.key for slider in at.main.slider if slider.key.startswith("replay-limits-"))
+    at = set_action(at.slider(key=key).set_value((0.2, 0.95)).run(), "CORRECT")
+    assert "2 changes: thresholds 0.20 and 0.95, strips from 0.50; action: Correct" in said(at).replace("**", "")
+    at = press(at, "Take back")
+    assert at.slider(key=key).value == (0.3, 0.7)
+    assert ANSWER not in labels(at)
 
 
 # --- queries ------------------------------------------------------------------------------------------------------
@@ -267,6 +277,15 @@ def test_an_edited_web_query_is_searched_for_again(stage: Stage) -> None:
     assert any(source.url for source in trace.sources)
     assert "the web is asked for “how heavy is an anvil”" in said(at)
     assert "From the web" in html(open_panel(at, "refined_context"))
+
+
+def test_a_query_that_was_declined_can_be_written_and_sent_after_all(stage: Stage) -> None:
+    web = FakeWeb(GOOD)
+    stage.parts = parts({}, evaluator=ByText({}), web=web, web_gate="ask")
+    stage.turn = with_([0.44], web_gate="ask")
+    ended(search_again(open_panel(answered(stage), "second_look"), "weight of an anvil"))
+    assert web.asked == ["weight of an anvil"]
+    assert newest().web is not None
 
 
 def test_an_edited_second_look_is_taken_again(stage: Stage) -> None:

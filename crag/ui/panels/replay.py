@@ -8,7 +8,7 @@ import streamlit as st
 
 from crag.replay import Changes, Lacking, changes, lacking, looks, regraded, replay
 from crag.revision import amended
-from crag.schema import Action, Change, Changed, Decision, GradedStrip, Knowledge, Thresholds, Trace
+from crag.schema import Action, Changed, Decision, GradedStrip, Knowledge, Thresholds, Trace
 from crag.ui import pending, revising
 from crag.ui.panels import documents, refined_context, strip_plot
 from crag.ui.texts import Texts
@@ -27,8 +27,7 @@ def draw(trace: Trace, t: Texts) -> None:
         return
     st.caption(t("replay_help"))
     limits = _sliders(trace, t)
-    changed = _changed(trace, limits)
-    now = amended(trace, changed)
+    now = amended(trace, pending.of(trace))
     decision, strips, knowledge = replay(now, limits)
     for number, look in enumerate(looks(now, limits), start=1):
         if look is not None:
@@ -37,29 +36,32 @@ def draw(trace: Trace, t: Texts) -> None:
     st.markdown(f"**{_said(changes(trace, decision, strips, knowledge.sources), knowledge, t)}**")
     if lacks := lacking(now, decision):
         st.info(t(f"replay_lacks_{lacks}"), icon=":material/public:" if lacks is Lacking.WEB else ":material/history:")
-    _buttons(trace, limits, changed, t)
+    _buttons(trace, limits, t)
     _plots(now, limits, strips, t)
     _strips(trace, decision, strips, knowledge, t)
 
 
 def _sliders(trace: Trace, t: Texts) -> Thresholds:
     """The thresholds as they stand; one slider with two ends, so that the lower one cannot pass the upper one."""
-    own = trace.thresholds
-    st.session_state.setdefault(_key(trace, "limits"), (own.lower, own.upper))
-    st.session_state.setdefault(_key(trace, "strip"), own.strip)
+    now = amended(trace, pending.of(trace)).thresholds
+    st.session_state[_key(trace, "limits")] = (now.lower, now.upper)
+    st.session_state[_key(trace, "strip")] = now.strip
     left, right = st.columns([3, 2])
-    with left:
-        st.slider(t("replay_limits"), 0.0, 1.0, step=0.01, format="%.2f", key=_key(trace, "limits"))
-    with right:
-        strip = st.slider(t("replay_strip"), 0.0, 1.0, step=0.01, format="%.2f", key=_key(trace, "strip"))
-    lower, upper = st.session_state[_key(trace, "limits")]
-    return Thresholds(lower=lower, upper=upper, strip=strip, top_strips=own.top_strips)
+    for place, name in ((left, "limits"), (right, "strip")):
+        with place:
+            key = _key(trace, name)
+            st.slider(t(f"replay_{name}"), 0.0, 1.0, step=0.01, format="%.2f", key=key, on_change=_moved, args=(trace,))
+    return now
 
 
-def _changed(trace: Trace, limits: Thresholds) -> tuple[Change, ...]:
-    """What has been changed of the answer, with the thresholds where they were moved."""
-    moved = limits != trace.thresholds
-    return (*pending.of(trace), *([pending.made(Changed.THRESHOLDS, limits, trace.thresholds)] if moved else []))
+def _moved(trace: Trace) -> None:
+    own, (lower, upper) = trace.thresholds, st.session_state[_key(trace, "limits")]
+    strip = st.session_state[_key(trace, "strip")]
+    limits = Thresholds(lower=lower, upper=upper, strip=strip, top_strips=own.top_strips)
+    if limits == own:
+        pending.forget(trace, Changed.THRESHOLDS)
+    else:
+        pending.put(trace, pending.made(Changed.THRESHOLDS, limits, own))
 
 
 def _action(trace: Trace, number: int, look: Decision, t: Texts) -> None:
@@ -107,16 +109,15 @@ def _said(change: Changes, knowledge: Knowledge, t: Texts) -> str:
     return t("replay_change", changes=semicolon.join(part for part in parts if part))
 
 
-def _buttons(trace: Trace, limits: Thresholds, changed: Sequence[Change], t: Texts) -> None:
+def _buttons(trace: Trace, limits: Thresholds, t: Texts) -> None:
     moved = limits != trace.thresholds
     with st.container(horizontal=True, gap="small", key=_key(trace, "buttons")):
         asked = st.button(
             t("replay_ask"),
             key=_key(trace, "ask"),
             icon=":material/send:",
-            type="primary",
             help=t("replay_ask_help"),
-            disabled=not changed,
+            disabled=not pending.of(trace),
         )
         st.button(
             t("replay_back"),
@@ -128,13 +129,11 @@ def _buttons(trace: Trace, limits: Thresholds, changed: Sequence[Change], t: Tex
             disabled=not moved,
         )
     if asked:
-        revising.answer(trace, changed, t)
+        revising.answer(trace, pending.of(trace), t)
 
 
 def _back(trace: Trace) -> None:
-    own = trace.thresholds
-    st.session_state[_key(trace, "limits")] = (own.lower, own.upper)
-    st.session_state[_key(trace, "strip")] = own.strip
+    pending.forget(trace, Changed.THRESHOLDS)
 
 
 def _plots(trace: Trace, limits: Thresholds, strips: Sequence[GradedStrip], t: Texts) -> None:

@@ -52,7 +52,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "What the generator would be given: {n} character|What the generator would be given: {n} characters",
         "将提供给生成器的文本：{n} 个字符",
     ),
-    "replay_ask": ("Answer with these", "按这些阈值回答"),
+    "replay_ask": ("Answer with these", "按此回答"),
     "replay_ask_help": (
         "Another version of the answer from the same documents and grades: nothing is retrieved or graded again.",
         "用相同的文档和评分生成另一个版本的回答：不重新检索，也不重新评分。",

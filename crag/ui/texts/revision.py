@@ -6,7 +6,8 @@ from typing import Final
 
 TEXTS: Final[dict[str, tuple[str, str]]] = {
     # the changes, each in a sentence
-    "changes": ("{n} change|{n} changes", "{n} 处更改"),
+    "changes": ("{n} change:|{n} changes:", "{n} 处更改："),
+    "between_changes": ("; ", "；"),
     "changed_by_you": ("Changed by you: {changes}.", "由您更改：{changes}。"),
     "export_changed": ("Changed by hand: {changes}.", "手动更改：{changes}。"),
     "export_by_hand_yes": ("set by hand: it answers", "手动判定：回答了问题"),
@@ -20,8 +21,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "change_strip_keep": ("strip {number} is kept", "保留片段 {number}"),
     "change_strip_drop": ("strip {number} is dropped", "丢弃片段 {number}"),
     "change_strip_back": ("strip {number} by its score", "片段 {number} 按得分决定"),
-    "change_action": ("action {action}", "动作：{action}"),
-    "change_action_second": ("action of the second look {action}", "再次检索的动作：{action}"),
+    "change_action": ("action: {action}", "动作：{action}"),
+    "change_action_second": ("action of the second look: {action}", "再次检索的动作：{action}"),
     "change_web_query": ("the web is asked for “{query}”", "网络查询改为“{query}”"),
     "change_second_query": ("the second look is for “{query}”", "再次检索的查询改为“{query}”"),
     "change_limits": (
