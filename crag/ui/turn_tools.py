@@ -36,7 +36,7 @@ def draw_question(process: Process, conversation: Conversation, turn: Turn, sett
 
 
 def _editor(process: Process, conversation: Conversation, turn: Turn, settings: Settings, key: str, t: Texts) -> None:
-    with st.form(f"edit-form-{turn.job.id}", border=False):
+    with st.form(f"editor-{turn.job.id}", border=False):
         st.text_area(
             t("edit_question"),
             turn.question,
