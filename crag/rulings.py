@@ -66,6 +66,8 @@ def graded(
 
 
 def _graded(document: GradedDocument, answers: object, thresholds: Thresholds) -> GradedDocument:
+    if answers is None and document.by_evaluator is None and document.verdict is thresholds.verdict(document.score):
+        return document
     own = own_grade(document)
     if answers is None:
         return GradedDocument.of(document, own, thresholds)
@@ -116,6 +118,8 @@ def kept_by_hand(
     Of a document that a person vouches for, and of which no strip has a score, all strips are kept: nothing tells
     which of them hold the answer.
     """
+    if not changes:
+        return tuple(strips)
     scored = {id_ for strip in strips if strip.score is not None for id_ in strip.documents}
     vouched = {doc.id for doc in documents if ruling(changes, Changed.GRADE, doc.id) is True} - scored
     return tuple(_fated(strip, ruling(changes, Changed.STRIP, strip.id), vouched) for strip in strips)

@@ -14,7 +14,8 @@ def money(cost: float, currency: str) -> str:
 def cost_of(trace: Trace) -> tuple[float, bool] | None:
     """What the calls and the search of a turn have cost, and whether that is all of it; None: nothing is known."""
     costs = [call.cost for call in trace.calls]
-    if trace.web is not None and not trace.web.cached:
+    taken_over = trace.revises is not None and "search" not in trace.timings
+    if trace.web is not None and not trace.web.cached and not taken_over:
         costs.append(trace.web.cost)
     known = [cost for cost in costs if cost is not None]
     return (sum(known), len(known) == len(costs)) if known else None

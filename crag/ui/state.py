@@ -232,6 +232,13 @@ class Process:
             Made.CHANGED,
         )
 
+    def try_again(self, conversation: Conversation, turn: Turn, settings: Settings) -> None:
+        """Once more what led to nothing: an answer with a person's changes from what was stored, with these changes."""
+        if turn.made is Made.CHANGED and turn.answering is not None:
+            self.add_version(conversation, turn, turn.answering, turn.settings, turn.made)
+        else:
+            self.ask_again(conversation, turn, settings)
+
     def branch(self, conversation: Conversation, turn: Turn, question: str, settings: Settings) -> Conversation:
         """A new conversation with the turns before `turn`, in which `question` is asked in its place."""
         answering = self._answering(question, settings, turn.files)

@@ -22,13 +22,14 @@ from ui_stage import (
     open_panel,
 )
 
-from crag.events import Finished, TurnEvent
+from crag.events import Asking, Finished, TurnEvent
 from crag.history.labels import Labels
 from crag.history.store import Store
 from crag.rulings import own_grade
 from crag.schema import Action, Changed, Fate, GradedStrip, Trace, WebSearched
 from crag.ui import state
 from crag.ui.conversations import Made, Turn
+from crag.ui.money import cost_of
 
 ANSWER = "Answer with these changes"
 
@@ -300,6 +301,49 @@ def test_an_edited_second_look_is_taken_again(stage: Stage) -> None:
 def test_where_the_web_is_off_there_is_no_query_to_edit(stage: Stage) -> None:
     at = open_panel(answered(stage), "second_look")
     assert "Search again" not in labels(at)
+
+
+def test_the_web_is_asked_through_the_gate_and_a_stopped_version_is_tried_again_with_its_changes(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_WEB", "ask")
+    web = FakeWeb(GOOD)
+    stage.parts = parts({}, evaluator=ByText({}), web=web, web_gate="ask")
+    stage.turn = with_(CORRECT, web_gate="ask")
+    at = set_action(open_panel(answered(stage), "replay"), "AMBIGUOUS")
+    assert "The web will be searched first" in said(at)
+    press(at, ANSWER)
+    asking(versions()[-1])
+    versions()[-1].job.stop()
+    at = ended(at)
+    assert newest().stopped
+    at = press(at, "Try again")
+    again = asking(versions()[-1])
+    assert again.gate is not None
+    again.gate.answer("anvils")
+    at = ended(at)
+    assert web.asked == ["anvils"]
+    assert (len(versions()), again.made, newest().action) == (3, Made.CHANGED, Action.AMBIGUOUS)
+    assert [change.what for change in newest().changes] == [Changed.ACTION]
+    assert len(stage.histories) == 1, "the question is not asked anew"
+
+
+def asking(turn: Turn) -> Turn:
+    """The turn, when its query waits for a person."""
+    for event in turn.job.follow(timeout=5):
+        if isinstance(event, Asking):
+            return turn
+    raise AssertionError("it does not ask")
+
+
+def test_what_a_search_cost_counts_for_the_version_that_made_it() -> None:
+    searched = WebSearched(provider="w", query="q", time="2026-12-01T10:00:00+00:00", results=1, cost=0.01)
+    *_, last = with_([0.44], web=searched)
+    assert isinstance(last, Finished)
+    assert cost_of(last.trace) == (0.01, True)
+    assert cost_of(last.trace.model_copy(update={"revises": "t1"})) is None
+    again = {"revises": "t1", "timings": {"search": 0.5}}
+    assert cost_of(last.trace.model_copy(update=again)) == (0.01, True)
 
 
 # --- both languages -----------------------------------------------------------------------------------------------
