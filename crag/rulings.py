@@ -115,19 +115,28 @@ def kept_by_hand(
 ) -> tuple[GradedStrip, ...]:
     """The selected strips with the fates that hold: those set by hand, else as they are.
 
-    Of a document that a person vouches for, and of which no strip has a score, all strips are kept: nothing tells
-    which of them hold the answer.
+    A document that a person vouches for gives something: where none of its strips would be kept, its best one is, or
+    all of them where none has a score. What a person has dropped of it is not made up for.
     """
     if not changes:
         return tuple(strips)
-    scored = {id_ for strip in strips if strip.score is not None for id_ in strip.documents}
-    vouched = {doc.id for doc in documents if ruling(changes, Changed.GRADE, doc.id) is True} - scored
-    return tuple(_fated(strip, ruling(changes, Changed.STRIP, strip.id), vouched) for strip in strips)
+    fated = {strip.id: _fated(strip, ruling(changes, Changed.STRIP, strip.id)) for strip in strips}
+    for document in documents:
+        if ruling(changes, Changed.GRADE, document.id) is True:
+            own = [strip for strip in fated.values() if document.id in strip.documents]
+            fated |= {strip.id: _fated(strip, True) for strip in _given(own)}
+    return tuple(fated.values())
 
 
-def _fated(strip: GradedStrip, keeps: object, vouched: set[str]) -> GradedStrip:
-    if keeps is None and vouched & set(strip.documents) and strip.fate is Fate.UNGRADED:
-        keeps = True
+def _fated(strip: GradedStrip, keeps: object) -> GradedStrip:
     if keeps is None:
         return strip
     return strip.model_copy(update={"fate": Fate.KEPT_BY_HAND if keeps else Fate.DROPPED_BY_HAND})
+
+
+def _given(strips: Sequence[GradedStrip]) -> Sequence[GradedStrip]:
+    """What the strips of a document that a person vouches for give, where they would give nothing."""
+    if any(strip.kept or strip.fate in (Fate.DISCARDED, Fate.DROPPED_BY_HAND) for strip in strips):
+        return ()
+    scored = [strip for strip in strips if strip.score is not None]
+    return [max(scored, key=lambda strip: strip.score or 0.0)] if scored else strips

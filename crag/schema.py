@@ -211,7 +211,7 @@ class Fate(StrEnum):
     DISCARDED = "documents discarded"
     """The action leaves its kind out: INCORRECT the documents of the files, CORRECT those of the web."""
     KEPT_BY_HAND = "kept by hand"
-    """A person keeps it, or vouches for its document, of which no strip has a score."""
+    """A person keeps it, or vouches for its document, of which nothing else would be kept."""
     DROPPED_BY_HAND = "dropped by hand"
 
 

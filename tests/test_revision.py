@@ -136,6 +136,19 @@ async def test_where_nothing_could_be_graded_a_persons_word_decides_and_the_whol
     assert (new.error, new.covered) == (None, True)
 
 
+async def test_a_document_that_is_vouched_for_gives_at_least_its_best_strip() -> None:
+    trace = await answered(parts(EVIDENCE))
+    _, strips, _ = revised(trace, [grade("chisel", True)])
+    assert [(s.id, s.fate) for s in strips if s.kept] == [
+        ("strip-anvil", Fate.KEPT),
+        ("strip-chisel", Fate.KEPT_BY_HAND),
+    ]
+    _, strips, _ = revised(trace, [grade("chisel", True), strip("chisel", False)])
+    assert [s.id for s in strips if s.kept] == ["strip-anvil"], "what was dropped stays dropped"
+    _, strips, _ = revised(trace, [grade("chisel", True), action(Action.INCORRECT)])
+    assert not [s.id for s in strips if s.kept], "the action leaves all documents out"
+
+
 async def test_a_strip_is_kept_whatever_the_thresholds_also_beyond_the_most() -> None:
     made = parts({"anvil": 0.9, "bellows": 0.8, "chisel": 0.1}, thresholds=Thresholds(top_strips=1))
     trace = await answered(made)
