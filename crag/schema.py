@@ -341,6 +341,25 @@ class ModelCall(Frozen):
     """Why nothing usable came, as a sentence."""
 
 
+class Origin(StrEnum):
+    """Where a part of what a model was given comes from."""
+
+    INSTRUCTIONS = "instructions"
+    """What CRAG tells the model, and the tags around what follows."""
+    HISTORY = "history"
+    QUESTION = "question"
+    LOCAL = "local"
+    WEB = "web"
+
+
+class SentPart(Frozen):
+    """A part of what the writing model was given. The texts of one role, joined, are its message byte for byte."""
+
+    role: Literal["system", "user"]
+    origin: Origin
+    text: str
+
+
 class Exchange(Frozen):
     """An earlier question of the conversation and what was answered."""
 
@@ -394,6 +413,8 @@ class Trace(Frozen):
     strips: tuple[GradedStrip, ...] = ()
     knowledge: str = ""
     sources: tuple[Source, ...] = ()
+    sent: tuple[SentPart, ...] = ()
+    """What the model was given that was to write the answer, in order; empty: none was asked to."""
     answer: str = ""
     thinking: str = ""
     """What the model thought before it wrote; no part of the answer."""

@@ -34,6 +34,7 @@ def trace_of(turn: Turn) -> Trace:
         strips=turn.strips,
         knowledge=turn.knowledge.text,
         sources=turn.knowledge.sources,
+        sent=turn.sent,
         answer="".join(turn.pieces),
         thinking="".join(turn.thoughts),
         cut=turn.cut,

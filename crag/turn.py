@@ -34,6 +34,7 @@ from crag.schema import (
     GradedDocument,
     GradedStrip,
     Knowledge,
+    SentPart,
     WebSearched,
 )
 from crag.search.base import WebSearch, shortened
@@ -70,6 +71,7 @@ class Turn:
     from_web: tuple[Document, ...] = ()
     strips: tuple[GradedStrip, ...] = ()
     knowledge: Knowledge = field(default_factory=Knowledge)
+    sent: tuple[SentPart, ...] = ()
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     cut: str | None = None

@@ -8,7 +8,7 @@ from config import Settings
 from crag.export.wording import is_written
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, exporting, query_gate, safe, sidebar, spoken, state, welcome
+from crag.ui import answer, clicks, exporting, query_gate, safe, sidebar, spoken, state, welcome
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Conversation, Process, Turn
@@ -36,6 +36,7 @@ def draw(
         on_submit=_submit,
         args=(process, conversation, settings),
     )
+    clicks.begin()
     with st.container(key="main"):
         if gone:
             st.info(t("conversation_gone"), icon=":material/history_toggle_off:")

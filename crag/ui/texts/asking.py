@@ -4,4 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-TEXTS: Final[dict[str, tuple[str, str]]] = {}
+TEXTS: Final[dict[str, tuple[str, str]]] = {
+    # what was sent to the model
+    "sent": ("Sent to the model", "发送给模型的内容"),
+    "sent_tokens": (
+        "{tokens:,} tokens as {model} counts them, {n:,} characters, byte for byte as they were sent",
+        "{model} 计数为 {tokens:,} 个词元，共 {n:,} 个字符，与实际发送的内容逐字节一致",
+    ),
+    "sent_tokens_about": (
+        "about {tokens:,} tokens, {n:,} characters, byte for byte as they were sent to {model}",
+        "约 {tokens:,} 个词元，共 {n:,} 个字符，与发送给 {model} 的内容逐字节一致",
+    ),
+    "about_tokens": ("about {n:,}", "约 {n:,}"),
+    "origin_instructions": ("instructions", "指令"),
+    "origin_history": ("history", "对话历史"),
+    "origin_question": ("question", "问题"),
+    "origin_local": ("your documents", "您的文档"),
+    "origin_web": ("web", "网络"),
+    "message_system": ("system message", "系统消息"),
+    "message_user": ("user message", "用户消息"),
+    "copy_sent": ("Copy all of it", "全部复制"),
+    "copied": ("Copied", "已复制"),
+}
