@@ -156,6 +156,12 @@ class DocumentGrade(Frozen):
 
     document: Grade
     strips: tuple[Grade, ...]
+    cached: bool = False
+    """Whether a model has given it before and it was kept: then no call was made for it."""
+    known: int = 0
+    """Vectors of the document and its strips that were there already."""
+    made: int = 0
+    """Those that were made for this grade."""
 
 
 class GradedDocument(Document):
@@ -360,6 +366,27 @@ class SentPart(Frozen):
     text: str
 
 
+class Reused(Frozen):
+    """What a stage did not have to do again: `n` of `of`."""
+
+    what: Literal["grades", "vectors"]
+    n: int
+    of: int
+
+
+class StageRun(Frozen):
+    """One stretch of work: a stage that is entered twice has two."""
+
+    stage: str
+    """As in `Trace.timings`."""
+    started: float
+    """Seconds after the turn began."""
+    seconds: float
+    calls: tuple[int, ...] = ()
+    """Indices into `Trace.calls`: those that ended in it."""
+    reused: tuple[Reused, ...] = ()
+
+
 class Exchange(Frozen):
     """An earlier question of the conversation and what was answered."""
 
@@ -426,6 +453,8 @@ class Trace(Frozen):
     check: CitationCheck = CitationCheck()
     timings: dict[str, float] = Field(default_factory=dict)
     """Seconds per stage."""
+    runs: tuple[StageRun, ...] = ()
+    """When each stage ran, in the order in which they began; empty in traces of before 2026-12."""
     calls: tuple[ModelCall, ...] = ()
     """The calls of language models, in the order in which they ended."""
     currency: str = "USD"

@@ -42,6 +42,7 @@ def trace_of(turn: Turn) -> Trace:
         citations=turn.checked.citations,
         check=turn.checked,
         timings={stage: round(seconds, 6) for stage, seconds in turn.timings.items()},
+        runs=tuple(sorted(turn.runs, key=lambda run: run.started)),
         calls=tuple(parts.ledger.calls),
         currency=parts.currency,
         notices=tuple(turn.notices),

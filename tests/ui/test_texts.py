@@ -15,6 +15,7 @@ from crag.ui.texts import (
     CATALOG,
     LANGUAGES,
     Texts,
+    asking,
     conversation,
     evidence,
     export,
@@ -50,6 +51,7 @@ def test_every_text_is_there_in_both_languages_with_the_same_values(key: str) ->
 
 def test_no_key_stands_in_two_areas() -> None:
     areas = [conversation.TEXTS, evidence.TEXTS, export.TEXTS, knowledge.TEXTS, models.TEXTS, replay.TEXTS]
+    areas += [asking.TEXTS]
     assert sum(len(area) for area in areas) == len(CATALOG)
 
 

@@ -25,4 +25,13 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "message_user": ("user message", "用户消息"),
     "copy_sent": ("Copy all of it", "全部复制"),
     "copied": ("Copied", "已复制"),
+    # waterfall
+    "run_began": ("began after {time}", "{time} 后开始"),
+    "run_tokens": ("{n:,} token|{n:,} tokens", "{n:,} 个词元"),
+    "reused_grades": (
+        "{n} of {of} grades kept from an earlier question",
+        "{of} 个评分中有 {n} 个来自之前的提问",
+    ),
+    "reused_vectors": ("{n} of {of} vectors were there already", "{of} 个向量中有 {n} 个已存在"),
+    "reused_web": ("results kept from an earlier search", "结果来自之前的搜索"),
 }

@@ -206,9 +206,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "second_query": ("Rewritten query", "改写后的查询"),
     "second_documents": ("{n} document of the second look|{n} documents of the second look", "再次检索的 {n} 个文档"),
     # timing
-    "milliseconds": ("milliseconds", "毫秒"),
     "no_timings": ("Nothing was timed.", "没有计时。"),
-    "timing_alt": ("Milliseconds per stage", "各阶段毫秒数"),
+    "timing_alt": ("Stages in the order in which they began, with milliseconds", "按开始顺序排列的各阶段及其毫秒数"),
     "timing_total": (
         "{n:.2f} s in all · evaluator: {evaluator} · generator: {generator}",
         "共 {n:.2f} 秒 · 评估器：{evaluator} · 生成器：{generator}",
