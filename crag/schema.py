@@ -295,6 +295,12 @@ class CheckedSentence(Frozen):
     text: str
     cites: tuple[int, ...]
     support: Support
+    numbers: tuple[str, ...] = ()
+    """Its numbers that the cited strips do not hold; empty where it is supported, or cites no strip."""
+    words: tuple[str, ...] = ()
+    """Its rarest content words that they do not hold, as it writes them; empty as `numbers`."""
+    foreign: bool = False
+    """Whether they are in another language, so that words cannot be compared."""
 
 
 class CitationCheck(Frozen):
