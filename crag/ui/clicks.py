@@ -61,12 +61,3 @@ def copy_button(text: str, label: str, done: str) -> str:
 def in_data(text: str) -> str:
     """`text` for an attribute; its lines stay lines."""
     return safe.in_html(text).replace("\n", "&#10;")
-
-
-def cited(turn_id: str, n: int, text: str, place: str) -> str:
-    """A marker as HTML that leads to the source with this number below the answer, and opens it."""
-    where = safe.in_html(f"{turn_id}-{n}")
-    return (
-        f"<a class='crag-cite' href='#sources-{safe.in_html(turn_id)}' data-source='{where}' "
-        f"title='{safe.in_html(place)}'>{safe.in_html(text)}</a>"
-    )

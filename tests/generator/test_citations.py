@@ -201,7 +201,11 @@ def test_a_number_is_the_same_with_and_without_a_thousands_separator() -> None:
     [
         ("Apollo 17 left the Moon in December 1975 [1].", ("1975",), ()),
         ("The Moon mission Apollo 17 found frozen water [1].", (), ("found", "frozen", "water")),
-        ("Bananas ripen faster beside 1,500 others [1].", ("1500",), ("Bananas", "ripen", "faster", "beside", "others")),
+        (
+            "Bananas ripen faster beside 1,500 others [1].",
+            ("1500",),
+            ("Bananas", "ripen", "faster", "beside", "others"),
+        ),
         ("Apollo 17 left the Moon in December 1972 [1].", (), ()),
         ("Apollo 17 left the Moon in December 1972 [9].", (), ()),
         ("Apollo 17 left the Moon in December 1972.", (), ()),

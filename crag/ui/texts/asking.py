@@ -25,6 +25,36 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "message_user": ("user message", "用户消息"),
     "copy_sent": ("Copy all of it", "全部复制"),
     "copied": ("Copied", "已复制"),
+    # sentences that are not held, and markers without a source
+    "mark_weak": ("weak", "支持较弱"),
+    "mark_unsupported": ("not supported", "无支持"),
+    "mark_uncited": ("no citation", "无引用"),
+    "no_such_source": ("No source has the number {n}.", "没有编号为 {n} 的来源。"),
+    "doubts_unsupported": (
+        "{n} sentence is not supported by what it cites|{n} sentences are not supported by what they cite",
+        "有 {n} 个句子得不到其引用来源的支持",
+    ),
+    "doubts_uncited": ("{n} sentence cites nothing|{n} sentences cite nothing", "有 {n} 个句子没有引用来源"),
+    "doubts_weak": (
+        "{n} sentence is weakly supported|{n} sentences are weakly supported",
+        "有 {n} 个句子只得到较弱的支持",
+    ),
+    "doubt_cites": ("Cites {sources}", "引用 {sources}"),
+    "doubt_uncited": (
+        "It cites no source, so nothing could be checked.",
+        "没有引用来源，因此无法核对。",
+    ),
+    "doubt_no_source": ("No source has the number {numbers}.", "没有编号为 {numbers} 的来源。"),
+    "doubt_numbers": ("Not in the cited text: {numbers}.", "引用的文本中没有：{numbers}。"),
+    "doubt_words": ("Words that the cited text does not hold: {words}.", "引用的文本中没有这些词：{words}。"),
+    "doubt_foreign": (
+        "The source is in another language, so words cannot be compared.",
+        "来源使用另一种语言，因此无法比较词语。",
+    ),
+    "doubt_other": (
+        "The cited text holds too few of its words.",
+        "引用的文本只包含其中少数词语。",
+    ),
     # waterfall
     "run_began": ("began after {time}", "{time} 后开始"),
     "run_tokens": ("{n:,} token|{n:,} tokens", "{n:,} 个词元"),

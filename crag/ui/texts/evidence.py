@@ -34,11 +34,6 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "The answer cites {numbers}, which no source has.",
         "答案引用了 {numbers}，但没有这样的来源。",
     ),
-    "unsupported": (
-        "{n} sentence is not supported by what it cites.|{n} sentences are not supported by what they cite.",
-        "有 {n} 个句子得不到其引用来源的支持。",
-    ),
-    "uncited": ("{n} sentence cites nothing.|{n} sentences cite nothing.", "有 {n} 个句子没有引用来源。"),
     "evidence": ("Evidence", "证据"),
     "panel_documents": ("Documents {n}", "文档 {n}"),
     "panel_refined_context": ("Refined context {n} of {of}", "精炼上下文 {n}/{of}"),
