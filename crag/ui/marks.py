@@ -1,4 +1,4 @@
-"""How an answer's text is shown: sentences that their sources do not hold marked in it, markers that lead to a source."""
+"""How an answer's text is shown: what its sources do not hold is marked, and markers lead to their source."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_lines_stay_lines_and_headings_stand_below_the_question() -> None:
 )
 def test_nothing_in_it_loads_leads_away_or_becomes_markup(hostile: str) -> None:
     shown = as_html(hostile, look(hostile, (hostile.split("\n")[0], Support.WEAK, (1,))))
-    shown = shown.replace("<a class='crag-cite' href='#sources-turn' ", "<cite ")  # ours: it stays on the page
+    shown = re.sub("<a class='crag-cite' href='#sources-turn' [^>]*>|</a>", "", shown)  # ours: it stays on the page
     tags = set(re.findall(r"<\s*/?([a-z0-9]+)", shown))
     allowed = {"p", "br", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "h3", "blockquote", "ul", "li"}
     assert tags <= allowed | {"cite", "span", "small"}
