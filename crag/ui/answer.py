@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from crag.export.wording import is_written
@@ -27,8 +29,11 @@ PANELS = {
 }
 
 
-def draw(trace: Trace, t: Texts) -> None:
-    """A finished or stopped turn; a decision that nothing came of yet is not shown as one."""
+def draw(trace: Trace, t: Texts, also: Callable[[], None] | None = None) -> None:
+    """A finished or stopped turn; a decision that nothing came of yet is not shown as one.
+
+    `also` draws what else can be done with it, beside the export.
+    """
     if trace.standalone:
         draw_understood(trace.standalone, t)
     if trace.action is not None and (trace.strips or trace.answer or not trace.stopped):
@@ -56,7 +61,10 @@ def draw(trace: Trace, t: Texts) -> None:
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
-    exporting.draw(trace, t)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"tools-{trace.turn_id}"):
+        if also is not None:
+            also()
+        exporting.draw(trace, t)
 
 
 def draw_understood(question: str, t: Texts) -> None:

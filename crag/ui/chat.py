@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from config import Settings
 from crag.export.wording import is_written
 from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, clicks, exporting, query_gate, safe, sidebar, spoken, state, welcome
+from crag.ui import (
+    answer,
+    clicks,
+    exporting,
+    long_conversation,
+    query_gate,
+    safe,
+    sidebar,
+    spoken,
+    state,
+    turn_tools,
+    welcome,
+)
+from crag.ui.conversations import Conversation, Turn
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
-from crag.ui.state import Conversation, Process, Turn
+from crag.ui.state import Process
 from crag.ui.texts import Texts
 
 TICK = 0.2
 PATIENT_TICK = 1.0
 """Seconds between two looks at a turn that waits for a person: nothing else happens meanwhile."""
-ROOM = 4000
-"""More characters than a question may have, so that what is too long is told instead of being cut off."""
 YOU, CRAG = ":material/person:", ":material/fact_check:"
 
 
@@ -26,13 +39,13 @@ def draw(
     process: Process, conversation: Conversation | None, gone: bool, overview: Overview, settings: Settings, t: Texts
 ) -> None:
     """The middle of the page."""
-    turns = list(conversation.turns) if conversation else []
+    turns = conversation.turns if conversation else ()
     running = {turn.job.id for turn in turns if turn.job.running}  # read once: what is drawn as running ends in a rerun
     st.chat_input(
         t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
         key="question",
         disabled=overview.empty,
-        max_chars=LONGEST_QUESTION + ROOM,
+        max_chars=LONGEST_QUESTION + turn_tools.ROOM,
         on_submit=_submit,
         args=(process, conversation, settings),
     )
@@ -42,15 +55,8 @@ def draw(
             st.info(t("conversation_gone"), icon=":material/history_toggle_off:")
         if not turns:
             _first(process, overview, settings, t)
-        for turn in turns:
-            last = turn is turns[-1]
-            with st.chat_message("user", avatar=YOU):
-                st.html(spoken.in_its_language(turn.question, "crag-question", "h2"))
-            with st.chat_message("assistant", avatar=CRAG):
-                if turn.job.id in running:
-                    _follow(turn, t)
-                else:
-                    _ended(process, conversation, turn, last, settings, t)
+        if conversation is not None:
+            _draw_turns(process, conversation, running, settings, t)
         if conversation and not running:
             exporting.draw_conversation([turn.trace for turn in turns if turn.trace], conversation.id, t)
         _tell(turns, running, t)
@@ -65,7 +71,28 @@ def _first(process: Process, overview: Overview, settings: Settings, t: Texts) -
         st.rerun()
 
 
-def _tell(turns: list[Turn], running: set[str], t: Texts) -> None:
+def _draw_turns(process: Process, conversation: Conversation, running: set[str], settings: Settings, t: Texts) -> None:
+    """Some of its turns whole, with the way to those before and after them."""
+    count = len(conversation.places)
+    first = long_conversation.first(conversation)
+    long_conversation.draw_before(conversation, first, t)
+    for place in conversation.places[first : first + long_conversation.WHOLE]:
+        turn, last = place.turn, place is conversation.places[-1]
+        with st.chat_message("user", avatar=YOU):
+            turn_tools.draw_question(process, conversation, turn, settings, t)
+        with st.chat_message("assistant", avatar=CRAG):
+            turn_tools.draw_versions(process, conversation, place, t)
+            if turn.job.id in running:
+                _follow(turn, t)
+            else:
+                _ended(process, conversation, turn, last, settings, t)
+    long_conversation.draw_after(conversation, first, count, t)
+    if conversation.not_kept:
+        st.warning(safe.in_markdown(t("not_kept", why=conversation.not_kept)), icon=":material/save_as:")
+        st.button(t("keep_again"), key="keep-again", on_click=process.keeping.catch_up, args=(conversation,))
+
+
+def _tell(turns: tuple[Turn, ...], running: set[str], t: Texts) -> None:
     """Brings what was asked on this page into view, and says aloud how it has ended; the browser does each once."""
     before = st.session_state.setdefault("turns-before", {turn.job.id for turn in turns})
     if not turns or turns[-1].job.id in before:
@@ -84,19 +111,23 @@ def _submit(process: Process, conversation: Conversation | None, settings: Setti
 def _ask(process: Process, conversation: Conversation | None, question: str, settings: Settings) -> None:
     if question.strip():
         known = conversation.id if conversation else None
-        state.show(process.ask(known, question.strip(), settings, sidebar.files(conversation)))
+        asked = process.ask(known, question.strip(), settings, sidebar.files(conversation))
+        long_conversation.to_newest(asked)
+        state.show(asked)
 
 
-def _ended(
-    process: Process, conversation: Conversation | None, turn: Turn, last: bool, settings: Settings, t: Texts
-) -> None:
-    """A turn that has finished, was stopped or failed; the last one can be tried again where something is missing."""
-    trace = turn.trace
+def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool, settings: Settings, t: Texts) -> None:
+    """A turn that has finished, was stopped or failed; where something is missing it can be tried again."""
+    trace, mend = turn.trace, _mend(turn)
+    lacks = mend is not None and (last or trace is None)
     if trace is not None:
-        answer.draw(trace, t)
+        again = partial(turn_tools.draw_again, process, conversation, turn, settings, t)
+        answer.draw(trace, t, None if lacks else again)
     if turn.job.state is JobState.FAILED:
         st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
-    if last and conversation is not None and (mend := _mend(turn)):
+    elif turn.gap is not None:
+        st.warning(t(f"gap_{turn.gap}"), icon=":material/history_toggle_off:")
+    if lacks and mend is not None:
         st.button(
             t(mend),
             key=f"again-{turn.job.id}",

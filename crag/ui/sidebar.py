@@ -1,4 +1,4 @@
-"""The sidebar: a new conversation, the knowledge base, and the numbers of the decision."""
+"""The sidebar: the conversations, the knowledge base, and the numbers of the decision."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from config import Settings
-from crag.ui import knowledge, safe, state
+from crag.ui import conversation_list, knowledge, safe, state
+from crag.ui.conversations import Conversation
 from crag.ui.knowledge import Overview
-from crag.ui.state import Conversation, Limits, Process
+from crag.ui.state import Limits, Process
 from crag.ui.texts import Texts
 
 
@@ -38,12 +39,12 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.html("<span class='crag-brand'>CRAG</span>", width="content")
         new = st.button(t("new"), key="new", icon=":material/add:", type="tertiary", on_click=state.show, args=(None,))
-    if new and not places.in_chat:
-        st.switch_page(places.chat)
     kept = {state.CONVERSATION: conversation.id} if conversation else {}
     with st.container(gap="xsmall", key="places"):
         for place in places.all:
             st.page_link(place.page, icon=place.icon, query_params=kept)
+    if (conversation_list.draw(process, conversation, t) or new) and not places.in_chat:
+        st.switch_page(places.chat, query_params=dict(st.query_params))
     if conversation is not None or not places.in_chat or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)

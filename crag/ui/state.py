@@ -1,29 +1,31 @@
-"""What outlives a run of the page script: the opened house, the jobs, and the conversations of this process."""
+"""What outlives a run of the page script: the opened house, the jobs, and what is asked."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from config import Settings, load_settings
 from crag.errors import BuildLockedError, CragError
-from crag.events import Asking, BuildEvent, BuildFinished, FileRow, Finished, TurnEvent
+from crag.events import BuildEvent, BuildFinished, FileRow, TurnEvent
 from crag.gate import Gate
 from crag.runtime import Job, JobState, Runtime
-from crag.schema import Exchange, Thresholds, Trace
+from crag.schema import Exchange, Thresholds
 from crag.ui import quiet
+from crag.ui.conversations import Answering, Conversation, Made, Turn
+from crag.ui.keeping import Keeping
+from crag.ui.talks import Talks
 
 if TYPE_CHECKING:
     from crag.assembly import House
     from crag.calibrations import Calibration
+    from crag.history.conversations import Conversations
     from crag.history.labels import Labels
     from crag.history.store import Store
     from crag.knowledge_base.health import OcrMode
@@ -33,7 +35,6 @@ log = logging.getLogger(__name__)
 
 WARM_UP_AFTER: Final = 2.0
 """Seconds: the page is drawn first."""
-KEPT_CONVERSATIONS: Final = 200
 LIBRARY: Final = "library-page"
 """Where a session keeps the Knowledge base page, so that a panel can link to it."""
 CONVERSATION: Final = "c"
@@ -49,37 +50,6 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A question with the settings it was asked under, and the job that answers it."""
-
-    question: str
-    settings: Settings
-    job: Job[TurnEvent]
-    files: tuple[str, ...] = ()
-    """The paths that it may use; none: all."""
-    before: Job[TurnEvent] | None = None
-    """The turn that was running when this was asked: it ends first."""
-    gate: Gate | None = None
-    """Where its query for the web waits for a person; None: nobody is asked."""
-
-    @property
-    def waits(self) -> bool:
-        return self.before is not None and self.before.running
-
-    @property
-    def asks(self) -> bool:
-        """Whether its query waits for a person now."""
-        last = self.job.events[-1:]
-        return self.gate is not None and not self.gate.answered and bool(last) and isinstance(last[0], Asking)
-
-    @property
-    def trace(self) -> Trace | None:
-        """The trace once the job has finished."""
-        last = self.job.events[-1:]
-        return last[0].trace if last and isinstance(last[0], Finished) else None
-
-
-@dataclass(frozen=True)
 class Limits:
     """The thresholds that hold where nobody moves a slider, and where they come from."""
 
@@ -87,14 +57,6 @@ class Limits:
     explicit: bool = False
     """Whether a CRAG_* variable sets one of them."""
     calibration: Calibration | None = None
-
-
-@dataclass
-class Conversation:
-    id: str
-    turns: list[Turn] = field(default_factory=list)
-    files: tuple[str, ...] = ()
-    """The paths that its next question may use; none: all."""
 
 
 def open_house(settings: Settings, progress: Callable[[str, float], None]) -> House:
@@ -116,30 +78,6 @@ def turn_source(
     return ask(house, settings, question, files, history, gate)
 
 
-def history_of(turns: Sequence[Turn]) -> tuple[Exchange, ...]:
-    """What was asked and answered in these turns, as far as they have come to an answer."""
-    traces = [turn.trace for turn in turns]
-    return tuple(
-        Exchange(question=trace.standalone or trace.question, answer=trace.answer)
-        for trace in traces
-        if trace is not None and trace.answer
-    )
-
-
-def _after(
-    before: Job[TurnEvent] | None, source: Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]
-) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
-    """`source`, begun when `before` has ended or the turn itself is stopped."""
-
-    async def run(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
-        while before is not None and before.running and not job.stopping.is_set():  # noqa: ASYNC110 - set by threads
-            await asyncio.sleep(0.05)
-        async for event in source(job):
-            yield event
-
-    return run
-
-
 class Process:
     """One per server process, shared by all sessions. Thread-safe."""
 
@@ -155,7 +93,8 @@ class Process:
         self._store: Store | None = None
         self.tests: dict[str, Job[Tested]] = {}
         """The last test of the service for each task."""
-        self._conversations: dict[str, Conversation] = {}
+        self.keeping = Keeping(self.kept)
+        self.talks = Talks(self.runtime, self.keeping)
         self._lock = threading.Lock()
 
     def open(self) -> Job[Opening]:
@@ -164,6 +103,7 @@ class Process:
         def source(job: Job[Opening]) -> Iterator[Opening]:
             self.house = open_house(self.settings, lambda text, share: job.append(Opening(text, share)))
             self.runtime.start_blocking("warm up", self._warm_up)
+            self.keeping.tidy()
             yield Opening("", 1.0)
 
         return self.runtime.start_blocking("open", source)
@@ -243,35 +183,43 @@ class Process:
     ) -> Conversation:
         """Starts a turn in the conversation, or in a new one where it is None or no longer known.
 
-        `files` are the paths that it may use; none: all. Where the last turn still runs, the new one waits for its end
-        and then sees what it has answered.
+        `files` are the paths that it may use; none: all. Where an earlier turn still runs, the new one waits for its
+        end and then sees what it has answered.
         """
-        house, gate = self._opened(), Gate() if settings.web == "ask" else None
-        with self._lock:
-            conversation = self._conversations.get(conversation_id or "") or Conversation(uuid.uuid4().hex)
-            self._conversations[conversation.id] = conversation
-            earlier = tuple(conversation.turns)
-            before = earlier[-1].job if earlier else None
+        answering = self._answering(question, settings, files)
+        known = self.conversation(conversation_id) if conversation_id else None
+        return self.talks.ask(known, question, settings, files, answering)
 
-            def answering(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
-                return turn_source(house, settings, question, files, history_of(earlier), gate)(job)
+    def ask_again(self, conversation: Conversation, turn: Turn, settings: Settings, made: Made = Made.PRESENT) -> None:
+        """Asks the question of a turn again: another version of its answer."""
+        answering = self._answering(turn.question, settings, turn.files)
+        self.add_version(conversation, turn, answering, settings, made)
 
-            job = self.runtime.start("turn", _after(before, answering))
-            conversation.turns.append(Turn(question, settings, job, files, before, gate))
-            conversation.files = files
-            for old in list(self._conversations)[:-KEPT_CONVERSATIONS]:
-                del self._conversations[old]
-        return conversation
+    def add_version(
+        self, conversation: Conversation, turn: Turn, answering: Answering, settings: Settings, made: Made
+    ) -> Turn:
+        """Starts another version of the answer to `turn`, which is shown from now on and counts as history.
 
-    def ask_again(self, conversation: Conversation, turn: Turn, settings: Settings) -> None:
-        """Replaces a turn that led to nothing by a new one with the same question."""
-        with self._lock:
-            if turn in conversation.turns:
-                conversation.turns.remove(turn)
-        self.ask(conversation.id, turn.question, settings, turn.files)
+        `answering` gets what was said before the turn, and the gate for its query where `settings.web` is "ask".
+        """
+        return self.talks.add_version(conversation, turn, answering, settings, made)
+
+    def branch(self, conversation: Conversation, turn: Turn, question: str, settings: Settings) -> Conversation:
+        """A new conversation with the turns before `turn`, in which `question` is asked in its place."""
+        answering = self._answering(question, settings, turn.files)
+        return self.talks.branch(conversation, turn, question, settings, answering)
 
     def conversation(self, conversation_id: str) -> Conversation | None:
-        return self._conversations.get(conversation_id)
+        """The conversation, in memory or kept; None where it is not there, is deleted, or cannot be read."""
+        try:
+            return self.talks.get(conversation_id, self.settings)
+        except CragError as error:  # the list of conversations tells it
+            log.warning("a conversation is not opened: %s", error)
+            return None
+
+    def _answering(self, question: str, settings: Settings, files: tuple[str, ...]) -> Answering:
+        house = self._opened()
+        return lambda history, gate: turn_source(house, settings, question, files, history, gate)
 
     def test(self, service: Service) -> None:
         """Tests a service in one real round trip, as a job; `tests` has it."""
@@ -299,6 +247,12 @@ class Process:
                 self._store = Store(self.settings.data_dir / FILE)
             return self._store
 
+    def kept(self) -> Conversations:
+        """The conversations that are kept."""
+        from crag.history.conversations import Conversations
+
+        return Conversations(self.store)
+
     def labels(self) -> Labels:
         """What people said of documents."""
         from crag.history.labels import Labels
@@ -306,8 +260,9 @@ class Process:
         return Labels(self.store)
 
     def close(self) -> None:
-        """Ends the jobs and closes the house."""
+        """Ends the jobs, keeps what they have come to, and closes the house."""
         self.runtime.close()
+        self.keeping.close()
         if self._store is not None:
             self._store.close()
         if self.house is not None:
@@ -353,4 +308,9 @@ def show(conversation: Conversation | None) -> None:
     if conversation is None:
         st.query_params.pop(CONVERSATION, None)
     else:
-        st.query_params[CONVERSATION] = conversation.id
+        open_conversation(conversation.id)
+
+
+def open_conversation(conversation_id: str) -> None:
+    """Puts the conversation with this id into the address."""
+    st.query_params[CONVERSATION] = conversation_id

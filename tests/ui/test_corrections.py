@@ -72,11 +72,12 @@ def test_the_same_question_asked_again_still_shows_what_was_said(stage: Stage) -
 
 def test_labels_that_cannot_be_kept_are_told_and_the_page_goes_on(stage: Stage, tmp_path: Path) -> None:
     stage.turn = events([0.62], question=QUESTION)
-    at = open_panel(answered(stage), "documents")
     (tmp_path / ".crag").mkdir()
     (tmp_path / ".crag" / "crag.db").write_bytes(b"no database at all" * 100)
+    at = open_panel(answered(stage), "documents")
+    before = messages(at).count("cannot be read or kept")
     at = choose(at, 1, "answers_it")
-    assert "cannot be read or kept" in messages(at).replace("\\", "")
+    assert messages(at).count("cannot be read or kept") == before + 1
     assert "you:" not in html(at)
 
 

@@ -31,7 +31,7 @@ def move(at: AppTest, limits: tuple[float, float] | None = None, strip: float | 
 
 
 def turns() -> int:
-    (conversation,) = state.process()._conversations.values()
+    (conversation,) = state.process().talks.all()
     return len(conversation.turns)
 
 
@@ -80,7 +80,7 @@ def test_answer_with_these_asks_anew_with_the_chosen_thresholds(stage: Stage) ->
     at = press(move(replaying(stage), limits=(0.2, 0.8), strip=0.6), "ask")
     at = ended(at)
     assert turns() == 2
-    (conversation,) = state.process()._conversations.values()
+    (conversation,) = state.process().talks.all()
     first, second = conversation.turns
     limits = second.settings.thresholds
     assert (limits.lower, limits.upper, limits.strip) == (0.2, 0.8, 0.6)

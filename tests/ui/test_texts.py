@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 import re
 import string
 from pathlib import Path
@@ -11,19 +13,8 @@ import pytest
 
 from crag.events import FileState
 from crag.schema import Action, Fate, Verdict
-from crag.ui.texts import (
-    CATALOG,
-    LANGUAGES,
-    Texts,
-    asking,
-    conversation,
-    evidence,
-    export,
-    knowledge,
-    language_of,
-    models,
-    replay,
-)
+from crag.ui import texts
+from crag.ui.texts import CATALOG, LANGUAGES, Texts, language_of
 from crag.ui.upload import OnConflict, Outcome
 
 UI = Path(__file__).resolve().parents[2] / "crag" / "ui"
@@ -42,16 +33,16 @@ def fields(text: str) -> set[str]:
 
 @pytest.mark.parametrize("key", CATALOG)
 def test_every_text_is_there_in_both_languages_with_the_same_values(key: str) -> None:
-    texts = CATALOG[key]
-    assert len(texts) == len(LANGUAGES)
-    assert all(text.strip() for text in texts)
-    assert fields(texts[0]) == fields(texts[1])
-    assert re.search(r"[\u4e00-\u9fff]", texts[1]) or not re.search("[a-z]{3}", re.sub("{.*?}", "", texts[1]))
+    english, *others = CATALOG[key]
+    assert len(others) == len(LANGUAGES) - 1
+    assert all(text.strip() for text in CATALOG[key])
+    assert fields(english) == fields(others[0])
+    assert re.search(r"[\u4e00-\u9fff]", others[0]) or not re.search("[a-z]{3}", re.sub("{.*?}", "", others[0]))
 
 
 def test_no_key_stands_in_two_areas() -> None:
-    areas = [conversation.TEXTS, evidence.TEXTS, export.TEXTS, knowledge.TEXTS, models.TEXTS, replay.TEXTS]
-    areas += [asking.TEXTS]
+    names = [module.name for module in pkgutil.iter_modules(texts.__path__)]
+    areas = [getattr(importlib.import_module(f"crag.ui.texts.{name}"), "TEXTS", {}) for name in names]
     assert sum(len(area) for area in areas) == len(CATALOG)
 
 
