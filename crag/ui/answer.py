@@ -9,7 +9,7 @@ import streamlit as st
 from crag.export.wording import is_written
 from crag.schema import Action, Trace
 from crag.text import language
-from crag.ui import answer_text, doubts, exporting, marks, safe, spoken, written_text
+from crag.ui import answer_text, doubts, exporting, marks, safe, sources, spoken, written_text
 from crag.ui.marks import Look
 from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
@@ -52,7 +52,7 @@ def draw(trace: Trace, t: Texts, also: Callable[[], None] | None = None) -> None
     if trace.stopped:
         kept = trace.answer or trace.documents
         st.caption(f":material/stop_circle: {t('stopped' if kept else 'stopped_empty')}")
-    _footer(trace, t)
+    sources.draw(trace, t)
     doubts.draw(trace, t)
     if trace.files:
         names = ", ".join(trace.files)
@@ -100,29 +100,6 @@ def draw_text(text: str, look: Look | None = None) -> None:
     """The answer as plain text: lines kept, rows of tables as tables, nothing else in it interpreted."""
     inside = answer_text.as_html(text, look)
     st.html(f"<div class='crag-text crag-answer' lang='{language(text)}'>{inside}</div>")
-
-
-def _footer(trace: Trace, t: Texts) -> None:
-    """The cited sources, and how long it took; a click on one in a file shows it on its page."""
-    cited = sorted(trace.citations, key=lambda citation: citation.n)
-    places = {place.n: number for number, place in enumerate(on_page.places(trace)) if place.n is not None}
-    chips = "".join(
-        f"<span class='crag-chip'><b>[{citation.n}]</b> {web.place(citation, t)}</span>"
-        for citation in cited
-        if citation.n not in places
-    )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"sources-{trace.turn_id}"):
-        for citation in cited:
-            if citation.n in places:
-                st.button(
-                    f"**\\[{citation.n}\\]** {safe.in_markdown(t('place', file=citation.file, page=citation.page))}",
-                    key=f"cited-{trace.turn_id}-{citation.n}",
-                    help=t("show_on_page"),
-                    on_click=on_page.open_at,
-                    args=(trace.turn_id, places[citation.n]),
-                )
-        spent = safe.in_html(timing.spent(trace, t))
-        st.html(f"<div class='crag-sources'>{chips}<span class='crag-took'>{spent}</span></div>")
 
 
 def _notices(trace: Trace, t: Texts) -> list[str]:

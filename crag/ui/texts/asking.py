@@ -55,6 +55,11 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "The cited text holds too few of its words.",
         "引用的文本只包含其中少数词语。",
     ),
+    # a source on the web
+    "show_web_source": ("Show what was read there", "查看读取的内容"),
+    "web_source": ("Web source", "网络来源"),
+    "web_read": ("Read {time} UTC", "读取于 {time} UTC"),
+    "web_published": ("Published {date}", "发布于 {date}"),
     # waterfall
     "run_began": ("began after {time}", "{time} 后开始"),
     "run_tokens": ("{n:,} token|{n:,} tokens", "{n:,} 个词元"),
