@@ -9,7 +9,7 @@ import streamlit as st
 from crag.export.wording import is_written
 from crag.schema import Action, Trace
 from crag.text import language
-from crag.ui import answer_text, doubts, exporting, marks, safe, sources, spoken, written_text
+from crag.ui import answer_text, copying, doubts, exporting, marks, safe, sources, spoken, written_text
 from crag.ui.marks import Look
 from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
@@ -62,6 +62,7 @@ def draw(trace: Trace, t: Texts, also: Callable[[], None] | None = None) -> None
     if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"tools-{trace.turn_id}"):
+        copying.draw(trace, t)
         if also is not None:
             also()
         exporting.draw(trace, t)

@@ -14,16 +14,19 @@ from crag.ui import (
     answer,
     clicks,
     exporting,
+    feedback,
     long_conversation,
     query_gate,
     safe,
     sidebar,
     spoken,
     state,
+    suggesting,
     turn_tools,
     welcome,
 )
 from crag.ui.conversations import Conversation, Turn
+from crag.ui.feedback import Keep
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Process
@@ -121,8 +124,13 @@ def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool,
     trace, mend = turn.trace, _mend(turn)
     lacks = mend is not None and (last or trace is None)
     if trace is not None:
-        again = partial(turn_tools.draw_again, process, conversation, turn, settings, t)
-        answer.draw(trace, t, None if lacks else again)
+        keep = partial(process.talks.rate, conversation, turn)
+        answer.draw(trace, t, partial(_tools, process, conversation, turn, settings, not lacks, keep, t))
+        feedback.draw_why(turn.job.id, turn.opinion, keep, t)
+        asked = [place.turn.question for place in conversation.places]
+        if last and (question := suggesting.draw(trace, asked, t)):
+            _ask(process, conversation, question, settings)
+            st.rerun()
     if turn.job.state is JobState.FAILED:
         st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
     elif turn.gap is not None:
@@ -135,6 +143,16 @@ def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool,
             on_click=process.ask_again,
             args=(conversation, turn, settings),
         )
+
+
+def _tools(
+    process: Process, conversation: Conversation, turn: Turn, settings: Settings, again: bool, keep: Keep, t: Texts
+) -> None:
+    """What can be done with an answer, beside copying and exporting it."""
+    if turn.trace and turn.trace.answer:
+        feedback.draw_thumbs(turn.job.id, turn.opinion, keep)
+    if again:
+        turn_tools.draw_again(process, conversation, turn, settings, t)
 
 
 def _mend(turn: Turn) -> str | None:

@@ -13,6 +13,7 @@ from crag.events import Asking, Finished, TurnEvent
 from crag.gate import Gate
 from crag.runtime import Job
 from crag.schema import Exchange, Trace
+from crag.ui.feedback import Opinion
 
 if TYPE_CHECKING:
     from crag.history.conversations import Conversations
@@ -53,6 +54,8 @@ class Turn:
     made: Made = Made.ASKED
     gap: Gap | None = None
     """Why a turn that was kept has neither answer nor error."""
+    opinion: Opinion = field(default_factory=Opinion, compare=False)
+    """What a person thinks of it."""
 
     @property
     def waits(self) -> bool:

@@ -103,6 +103,10 @@ class Talks:
             place.shown = next(i for i, version in enumerate(place.versions) if version.job is turn.job)
         self._keeping.write(conversation, lambda kept: kept.show(conversation.id, turn.job.id))
 
+    def rate(self, conversation: Conversation, turn: Turn, liked: bool | None, why: str) -> None:
+        """Keeps what a person thinks of an answer."""
+        self._keeping.write(conversation, lambda kept: kept.rate(turn.job.id, liked, why))
+
     def rename(self, conversation_id: str, title: str) -> None:
         """An empty title makes it the first question again. Raises HistoryError."""
         shown = self._keeping.opened().rename(conversation_id, title)

@@ -55,6 +55,17 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "The cited text holds too few of its words.",
         "引用的文本只包含其中少数词语。",
     ),
+    # under an answer
+    "copy": ("Copy", "复制"),
+    "copied_sources": ("Sources:", "来源："),
+    "why_liked": ("What was good?", "好在哪里？"),
+    "why_not": ("What was wrong?", "哪里不好？"),
+    "why_placeholder": ("Optional", "可选"),
+    "why_help": (
+        "Kept with the conversation on this machine; nobody else gets it.",
+        "与对话一起保存在本机，不会发送给任何人。",
+    ),
+    "follow_ups": ("You could also ask", "您还可以问"),
     # a source on the web
     "show_web_source": ("Show what was read there", "查看读取的内容"),
     "web_source": ("Web source", "网络来源"),
