@@ -8,19 +8,17 @@ import streamlit as st
 
 from config import Settings
 from crag.export.wording import is_written
-from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
 from crag.ui import (
     answer,
+    asking,
     clicks,
     exporting,
     feedback,
     long_conversation,
     query_gate,
     safe,
-    sidebar,
     spoken,
-    state,
     suggesting,
     turn_tools,
     welcome,
@@ -44,14 +42,7 @@ def draw(
     """The middle of the page."""
     turns = conversation.turns if conversation else ()
     running = {turn.job.id for turn in turns if turn.job.running}  # read once: what is drawn as running ends in a rerun
-    st.chat_input(
-        t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
-        key="question",
-        disabled=overview.empty,
-        max_chars=LONGEST_QUESTION + turn_tools.ROOM,
-        on_submit=_submit,
-        args=(process, conversation, settings),
-    )
+    asking.draw(process, conversation, bool(running), overview, settings, t)
     clicks.begin()
     with st.container(key="main"):
         if gone:
@@ -70,7 +61,7 @@ def _first(process: Process, overview: Overview, settings: Settings, t: Texts) -
     if overview.empty:
         welcome.draw_empty(process, overview, t)
     elif question := welcome.draw_examples(process, t):
-        _ask(process, None, question, settings)
+        asking.ask(process, None, question, settings)
         st.rerun()
 
 
@@ -107,18 +98,6 @@ def _tell(turns: tuple[Turn, ...], running: set[str], t: Texts) -> None:
         spoken.say(answer.spoken_end(trace, t) if trace else newest.job.error or "", once=newest.job.id)
 
 
-def _submit(process: Process, conversation: Conversation | None, settings: Settings) -> None:
-    _ask(process, conversation, st.session_state["question"] or "", settings)
-
-
-def _ask(process: Process, conversation: Conversation | None, question: str, settings: Settings) -> None:
-    if question.strip():
-        known = conversation.id if conversation else None
-        asked = process.ask(known, question.strip(), settings, sidebar.files(conversation))
-        long_conversation.to_newest(asked)
-        state.show(asked)
-
-
 def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool, settings: Settings, t: Texts) -> None:
     """A turn that has finished, was stopped or failed; where something is missing it can be tried again."""
     trace, mend = turn.trace, _mend(turn)
@@ -129,7 +108,7 @@ def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool,
         feedback.draw_why(turn.job.id, turn.opinion, keep, t)
         asked = [place.turn.question for place in conversation.places]
         if last and (question := suggesting.draw(trace, asked, t)):
-            _ask(process, conversation, question, settings)
+            asking.ask(process, conversation, question, settings)
             st.rerun()
     if turn.job.state is JobState.FAILED:
         st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
@@ -190,7 +169,8 @@ def _draw_running(turn: Turn, asked: bool, t: Texts) -> None:
         query_gate.draw(turn.job.id, turn.gate, view.asking, turn.settings.web_pages == "on", t)
     with st.container(horizontal=True, vertical_alignment="center", key=f"live-{turn.job.id}"):
         stopping = turn.job.stopping.is_set()
-        status = t("stopping") if stopping else t("doing_waiting") if turn.waits else _status(view, t)
+        waiting = t("doing_reading_files" if turn.reads else "doing_waiting") if turn.waits else _status(view, t)
+        status = t("stopping") if stopping else waiting
         st.caption(f":material/progress_activity: {status}", width="stretch")
         spoken.say(status)
         st.button(

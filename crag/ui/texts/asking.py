@@ -55,6 +55,30 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "The cited text holds too few of its words.",
         "引用的文本只包含其中少数词语。",
     ),
+    # the box: files that are named in a question, and files that come with it
+    "name_of_several": (
+        "{name} could mean several files. Which one?",
+        "{name} 可能指多个文件。是哪一个？",
+    ),
+    "name_of_none": (
+        "No file is called {name}. Did you mean one of these?",
+        "没有名为 {name} 的文件。您是指以下之一吗？",
+    ),
+    "ask_as_typed": ("Ask all files, as typed", "按原文向全部文件提问"),
+    "only_files_named": (
+        "Type what you want to know behind the name of the file.",
+        "请在文件名之后输入您的问题。",
+    ),
+    "added_then_asked": (
+        "The new files are read now; your question is put when that is done.",
+        "正在读取新文件；完成后会自动提问。",
+    ),
+    "added_to_read": ("The new files are read now.", "正在读取新文件。"),
+    "name_taken_decide": (
+        "Another file is called {file}: decide in the sidebar what happens with the new one.",
+        "已有名为 {file} 的其他文件：请在侧边栏决定如何处理新文件。",
+    ),
+    "doing_reading_files": ("reading the new files first …", "正在先读取新文件 …"),
     # under an answer
     "copy": ("Copy", "复制"),
     "copied_sources": ("Sources:", "来源："),
