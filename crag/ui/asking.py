@@ -120,10 +120,8 @@ def _suggest(
     process: Process, conversation: Conversation | None, told: Told, unclear: Unclear, settings: Settings, t: Texts
 ) -> None:
     """The files that could be meant, as buttons that ask them; and the question as it was typed, of all files."""
-    written = safe.in_markdown(unclear.written)
-    st.info(
-        t("name_of_several" if unclear.several else "name_of_none", name=written), icon=":material/alternate_email:"
-    )
+    which = "name_of_several" if unclear.several else "name_of_none"
+    st.info(t(which, name=safe.in_markdown(unclear.written)), icon=":material/alternate_email:")
     with st.container(horizontal=True, gap="small", key="asking-candidates"):
         for number, path in enumerate(unclear.candidates):
             st.button(
@@ -154,7 +152,7 @@ def _choose(
     """The chosen file takes the place of the name; another name may still be unclear."""
     rows = process.house.knowledge_base.rows() if process.house else []
     paths = list(dict.fromkeys([path, *(row.path for row in rows if row.passages and not row.error)]))
-    text = told.text.replace(written, f'@"{path}"', 1)
+    text = told.text.replace(written, f"@“{path}”" if '"' in path else f'@"{path}"', 1)
     found = narrowed(text, paths)
     empty = found.unclear is None and not found.question.strip()
     if found.unclear is not None or empty:

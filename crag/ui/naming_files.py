@@ -43,7 +43,8 @@ class Narrowed:
 def narrowed(text: str, paths: Sequence[str]) -> Narrowed:
     """Resolves every `@name` of `text` among `paths`.
 
-    A single name at the beginning or the end only says where to look and is left out; others become the file's name. `@"two words"` names a file with spaces. Upper and lower case, and `.pdf`, do not matter.
+    A single name at the beginning or the end only says where to look and is left out; others become the file's
+    name. `@"two words"` names a file with spaces. Upper and lower case, and `.pdf`, do not matter.
     """
     files: dict[str, None] = {}
     made, at = "", 0

@@ -119,15 +119,16 @@ class Process:
         knowledge_base = self._opened().knowledge_base
         return self._write(lambda job: knowledge_base.build(job.stopping))
 
-    def read_added(self) -> Job[None]:
+    def read_added(self) -> Job[BuildEvent]:
         """Rebuilds, after the build that runs: it may have looked at the folder before something was added."""
         before = self.runtime.latest("build")
 
-        async def source(_: Job[None]) -> AsyncIterator[None]:
+        async def source(_: Job[BuildEvent]) -> AsyncIterator[BuildEvent]:
             await _end_of(before)
-            await _end_of(self.build())
-            for nothing in ():
-                yield nothing
+            build = self.build()
+            await _end_of(build)
+            for event in build.events[-1:]:
+                yield event
 
         return self.runtime.start(READING, source)
 
