@@ -30,7 +30,7 @@ def summary(trace: Trace, t: Texts) -> str:
 def _item(trace: Trace, sentence: CheckedSentence, t: Texts) -> str:
     kind = kind_of(sentence)
     word = safe.in_html(t(f"mark_{kind}"))
-    said = safe.in_html(" ".join(sentence.text.split()))
+    said = safe.in_html(" ".join(sentence.text.replace("**", "").split()))
     notes = [*_sources(trace, sentence, t), reason(trace, sentence, t)]
     below = "".join(f"<div class='crag-note'>{safe.in_html(note)}</div>" for note in notes)
     return f"<li><small class='crag-doubt-word crag-word-{kind}'>{word}</small> {said}{below}</li>"

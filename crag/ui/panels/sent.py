@@ -60,7 +60,7 @@ def _message(trace: Trace, role: str, t: Texts) -> str:
     """One message as a block; a screen reader hears where each part begins."""
     parts = [part for part in trace.sent if part.role == role]
     shown = "".join(
-        f"<span class='crag-from-{origin}'><span class='crag-hidden'>{safe.in_html(t(f'origin_{origin}'))}: </span>"
+        f"<span class='crag-from-{origin}'><span class='crag-spoken'>{safe.in_html(t(f'origin_{origin}'))}: </span>"
         f"{safe.in_html(''.join(part.text for part in group))}</span>"
         for origin, group in groupby(parts, key=lambda part: part.origin)
     )

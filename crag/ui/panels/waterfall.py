@@ -47,7 +47,7 @@ def _row(trace: Trace, run: StageRun, whole: float, t: Texts) -> str:
         f"<span class='crag-run-bar' title='{safe.in_html(began)}' aria-hidden='true'>"
         f"<i style='left: {left:.2f}%; width: {width:.2f}%'></i></span>"
         f"<span class='crag-run-time'>{milliseconds(run.seconds * 1000)}</span>"
-        f"<span class='crag-hidden'>{safe.in_html(began)}</span>"
+        f"<span class='crag-spoken'>{safe.in_html(began)}</span>"
         + (f"<span class='crag-run-notes'>{notes}</span>" if notes else "")
         + "</li>"
     )
