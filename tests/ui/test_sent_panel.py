@@ -33,7 +33,7 @@ def turn(**changed: Any) -> list[TurnEvent]:
 
 
 def captions(at: Any) -> str:
-    return "\n".join(caption.value for caption in at.caption).replace("\\", "")
+    return "\n".join(caption.value for caption in at.caption).replace("\\", "").replace("\u2060", "")
 
 
 def test_what_is_shown_and_copied_is_what_was_sent_byte_for_byte(stage: Stage) -> None:
