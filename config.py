@@ -40,7 +40,9 @@ class Settings(BaseSettings):
 
     files_dir: Path = Field(ROOT / "Files", description="Folder with your PDFs (subfolders included).")
     chroma_dir: Path = Field(ROOT / "chroma_db", description="Folder of the index: vectors, lexical index, catalog.")
-    data_dir: Path = Field(ROOT / ".crag", description="Folder of your own things: corrected grades, calibrations.")
+    data_dir: Path = Field(
+        ROOT / ".crag", description="Folder of your own things: conversations, corrected grades, calibrations."
+    )
     cache_dir: Path = Field(
         default_factory=_cache_home,
         description="Folder of the converted embedding model and of what OCR read (at most 500 MB).",

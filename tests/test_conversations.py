@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import zlib
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +19,8 @@ from crag.history.store import Store
 from crag.history.tables import turns
 from crag.history.traces import packed, unpacked
 from crag.schema import Action, EvaluatorName, Source, Thresholds, Trace
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
@@ -99,6 +103,30 @@ def test_a_turn_whose_program_ended_first_is_called_interrupted_and_one_that_fai
         ("interrupted", None),
         (None, "The server cannot be reached."),
     ]
+
+
+def test_a_program_that_is_killed_leaves_what_was_answered_and_calls_the_rest_interrupted(store: Store) -> None:
+    program = """
+import sys
+from pathlib import Path
+from tests.test_conversations import asked
+from crag.history.conversations import Begun, Conversations
+from crag.history.store import Store
+kept = Conversations(Store(Path(sys.argv[1])))
+asked(kept, "c", "1", "first")
+kept.begin("c", Begun(turn_id="2", question="second"), "first")
+print("begun", flush=True)
+sys.stdin.read()
+"""
+    command = [sys.executable, "-c", program, str(store.path)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.kill()
+    found = Conversations(store).load("c")
+    assert found is not None
+    assert [(turn.question, turn.gap) for turn in found.turns] == [("first", None), ("second", "interrupted")]
+    assert found.turns[0].trace == trace("1", "first", "answer to 1")
 
 
 @pytest.mark.parametrize(

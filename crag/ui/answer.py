@@ -11,7 +11,7 @@ from crag.schema import Action, Trace
 from crag.text import language
 from crag.ui import answer_text, copying, doubts, exporting, marks, safe, sources, spoken, written_text
 from crag.ui.marks import Look
-from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
+from crag.ui.panels import compare, documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
 
 BADGES = {
@@ -26,6 +26,7 @@ PANELS = {
     "on_page": on_page.draw,
     "second_look": second_look.draw,
     "timing": timing.draw,
+    "compare": compare.draw,
 }
 
 
@@ -139,4 +140,5 @@ def _labels(trace: Trace, t: Texts) -> dict[str, str]:
         "on_page": t("panel_on_page"),
         "second_look": t("panel_second_look") if trace.search_query else web.summary(trace, t),
         "timing": t("panel_timing"),
+        "compare": t("panel_compare"),
     }

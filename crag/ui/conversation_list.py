@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 AT_FIRST: Final = 30
 """Conversations, and so many more with each *Show more*."""
-SEARCH, LIMIT, DELETED, ERROR = "conversation-search", "conversation-limit", "conversations-deleted", "list-error"
+SEARCH, LIMIT, DELETED, ERROR = "search-conversations", "conversation-limit", "conversations-deleted", "list-error"
 """What a session knows of the list: the search, how many are shown, what can be brought back, what went wrong."""
 
 
@@ -51,14 +51,14 @@ def draw(process: Process, conversation: Conversation | None, t: Texts) -> bool:
         st.error(safe.in_markdown(failed), icon=":material/error:")
     if not rows:
         st.caption(safe.in_markdown(t("nothing_found", search=search)))
-    opened = False
-    for name, some in by_day(rows, datetime.now(UTC), zone()):
-        st.html(f"<h3 class='crag-day'>{t(name)}</h3>")
-        with st.container(gap=None, key=f"conversations-{name}"):
+    opened, current = False, conversation.id if conversation else ""
+    with st.container(gap=None, key="conversations"):
+        for name, some in by_day(rows, datetime.now(UTC), zone()):
+            st.html(f"<h3 class='crag-day'>{t(name)}</h3>")
             for row in some:
-                opened |= _row(process, row, conversation is not None and row.id == conversation.id, t)
-    if len(found) > limit:
-        st.button(t("show_more"), key="conversations-more", type="tertiary", on_click=_more, args=(limit,))
+                opened |= _row(process, row, row.id == current, t)
+        if len(found) > limit:
+            st.button(t("show_more"), key="more-conversations", type="tertiary", on_click=_more, args=(limit,))
     return opened
 
 
@@ -111,7 +111,7 @@ def _row(process: Process, row: Listed, current: bool, t: Texts) -> bool:
             return False
         opened = st.button(
             f"**{title}**" if current else title,
-            key=f"open-{row.id}",
+            key=f"talk-{row.id}",
             type="tertiary",
             width="stretch",
             on_click=state.open_conversation,
@@ -166,7 +166,8 @@ def _delete(process: Process, conversation_id: str, current: bool) -> None:
 def _restore(process: Process, conversation_id: str) -> None:
     if _told(lambda: process.talks.restore(conversation_id)):
         st.session_state[DELETED] = [known for known in st.session_state[DELETED] if known != conversation_id]
-        state.open_conversation(conversation_id)
+        if state.CONVERSATION not in st.query_params:
+            state.open_conversation(conversation_id)
 
 
 def _told(act: Callable[[], None]) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -106,11 +108,15 @@ class Keeping:
 
 
 def _found(kept: KeptConversation, settings: Settings) -> Conversation:
+    @lru_cache(maxsize=8)  # most turns of a conversation were asked under the same
+    def under(found: str) -> Settings:
+        return turn_settings.under(settings, json.loads(found))
+
     places = []
     for _, versions in groupby(kept.turns, key=lambda row: row.position):
         rows = list(versions)
         shown = next((i for i, row in enumerate(rows) if row.shown), len(rows) - 1)
-        places.append(Place([_turn(row, settings) for row in rows], shown))
+        places.append(Place([_turn(row, under(json.dumps(row.settings))) for row in rows], shown))
     return Conversation(kept.id, kept.title, places, kept.files)
 
 
@@ -119,5 +125,5 @@ def _turn(row: KeptTurn, settings: Settings) -> Turn:
     events = [Finished(trace=row.trace)] if row.trace is not None else []
     job: Job[TurnEvent] = Job.ended("turn", row.turn_id, events, row.error)
     made = Made(row.made) if row.made in set(Made) else Made.ASKED
-    asked_under, opinion = turn_settings.under(settings, row.settings), Opinion(row.liked, row.why)
-    return Turn(row.question, asked_under, job, row.files, made=made, gap=row.gap, opinion=opinion)
+    opinion = Opinion(row.liked, row.why)
+    return Turn(row.question, settings, job, row.files, made=made, gap=row.gap, opinion=opinion)

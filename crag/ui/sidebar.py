@@ -44,7 +44,8 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
         for place in places.all:
             st.page_link(place.page, icon=place.icon, query_params=kept)
     if (conversation_list.draw(process, conversation, t) or new) and not places.in_chat:
-        st.switch_page(places.chat, query_params=dict(st.query_params))
+        named = st.query_params.get(state.CONVERSATION)
+        st.switch_page(places.chat, query_params={state.CONVERSATION: named} if named else {})
     if conversation is not None or not places.in_chat or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)

@@ -35,7 +35,7 @@ def draw_question(process: Process, conversation: Conversation, turn: Turn, sett
 
 
 def _editor(process: Process, conversation: Conversation, turn: Turn, settings: Settings, key: str, t: Texts) -> None:
-    with st.form(f"edit-form-{turn.job.id}", border=False):
+    with st.form(f"editor-{turn.job.id}", border=False):
         st.text_area(
             t("edit_question"),
             turn.question,
@@ -94,15 +94,17 @@ def draw_again(process: Process, conversation: Conversation, turn: Turn, setting
             args=(conversation, turn, settings, Made.SAME),
         )
         return
-    st.menu_button(
+    made = st.menu_button(
         t("regenerate"),
         list(again),
         key=key,
         icon=":material/refresh:",
         type="tertiary",
         format_func=lambda made: t(f"regenerate_{made}"),
-        on_click=lambda: process.ask_again(conversation, turn, again[st.session_state[key]], st.session_state[key]),
     )
+    if made is not None:
+        process.ask_again(conversation, turn, again[made], made)
+        st.rerun()
 
 
 def _branch(process: Process, conversation: Conversation, turn: Turn, settings: Settings, key: str) -> None:

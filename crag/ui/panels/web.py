@@ -45,7 +45,7 @@ def summary(trace: Trace, texts: Texts) -> str:
     return texts("panel_web_searched", n=len(trace.web_documents))
 
 
-def place(source: GradedStrip, texts: Texts) -> str:
+def place(source: Citation | GradedStrip | Source, texts: Texts) -> str:
     """Where a source or a strip stands, as HTML: file and page, or title and host with a link to the page."""
     named = name_of(source, texts)
     return safe.link(source.url, named) if source.url else safe.in_html(named)
