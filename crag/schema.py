@@ -156,6 +156,12 @@ class DocumentGrade(Frozen):
 
     document: Grade
     strips: tuple[Grade, ...]
+    cached: bool = False
+    """Whether a model has given it before and it was kept: then no call was made for it."""
+    known: int = 0
+    """Vectors of the document and its strips that were there already."""
+    made: int = 0
+    """Those that were made for this grade."""
 
 
 class GradedDocument(Document):
@@ -299,6 +305,12 @@ class CheckedSentence(Frozen):
     text: str
     cites: tuple[int, ...]
     support: Support
+    numbers: tuple[str, ...] = ()
+    """Its numbers that the cited strips do not hold; empty where it is supported, or cites no strip."""
+    words: tuple[str, ...] = ()
+    """Its rarest content words that they do not hold, as it writes them; empty as `numbers`."""
+    foreign: bool = False
+    """Whether they are in another language, so that words cannot be compared."""
 
 
 class CitationCheck(Frozen):
@@ -349,6 +361,46 @@ class ModelCall(Frozen):
     """Whether it repeats a call whose output was invalid."""
     error: str | None = None
     """Why nothing usable came, as a sentence."""
+
+
+class Origin(StrEnum):
+    """Where a part of what a model was given comes from."""
+
+    INSTRUCTIONS = "instructions"
+    """What CRAG tells the model, and the tags around what follows."""
+    HISTORY = "history"
+    QUESTION = "question"
+    LOCAL = "local"
+    WEB = "web"
+
+
+class SentPart(Frozen):
+    """A part of what the writing model was given. The texts of one role, joined, are its message byte for byte."""
+
+    role: Literal["system", "user"]
+    origin: Origin
+    text: str
+
+
+class Reused(Frozen):
+    """What a stage did not have to do again: `n` of `of`."""
+
+    what: Literal["grades", "vectors"]
+    n: int
+    of: int
+
+
+class StageRun(Frozen):
+    """One stretch of work: a stage that is entered twice has two."""
+
+    stage: str
+    """As in `Trace.timings`."""
+    started: float
+    """Seconds after the turn began."""
+    seconds: float
+    calls: tuple[int, ...] = ()
+    """Indices into `Trace.calls`: those that ended in it."""
+    reused: tuple[Reused, ...] = ()
 
 
 class Exchange(Frozen):
@@ -448,6 +500,8 @@ class Trace(Frozen):
     strips: tuple[GradedStrip, ...] = ()
     knowledge: str = ""
     sources: tuple[Source, ...] = ()
+    sent: tuple[SentPart, ...] = ()
+    """What the model was given that was to write the answer, in order; empty: none was asked to."""
     answer: str = ""
     thinking: str = ""
     """What the model thought before it wrote; no part of the answer."""
@@ -459,6 +513,8 @@ class Trace(Frozen):
     check: CitationCheck = CitationCheck()
     timings: dict[str, float] = Field(default_factory=dict)
     """Seconds per stage."""
+    runs: tuple[StageRun, ...] = ()
+    """When each stage ran, in the order in which they began; empty in traces of before 2026-12."""
     calls: tuple[ModelCall, ...] = ()
     """The calls of language models, in the order in which they ended."""
     currency: str = "USD"

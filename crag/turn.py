@@ -36,6 +36,9 @@ from crag.schema import (
     GradedDocument,
     GradedStrip,
     Knowledge,
+    Reused,
+    SentPart,
+    StageRun,
     WebSearched,
 )
 from crag.search.base import WebSearch, shortened
@@ -78,12 +81,17 @@ class Turn:
     from_web: tuple[Document, ...] = ()
     strips: tuple[GradedStrip, ...] = ()
     knowledge: Knowledge = field(default_factory=Knowledge)
+    sent: tuple[SentPart, ...] = ()
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     cut: str | None = None
     written_by: str = ""
     checked: CitationCheck = field(default_factory=CitationCheck)
     timings: dict[str, float] = field(default_factory=dict)
+    runs: list[StageRun] = field(default_factory=list)
+    reused: list[Reused] = field(default_factory=list)
+    """What the stage that runs did not have to do again."""
+    began: float = field(default_factory=time.perf_counter)
     notices: list[str] = field(default_factory=list)
     stopped: bool = False
     error: str | None = None
@@ -306,6 +314,7 @@ class Turn:
             self.notice("graded_by_two", before=_named(self.graded_by), now=_named(now))
         given = await self.parts.evaluator.grade(self.asked, fresh) if fresh else []
         self.grades.update({document.id: grade for document, grade in zip(fresh, given, strict=True)})
+        self.reused += reused_by(given)
 
     def _graded(self, documents: Iterable[Document]) -> tuple[GradedDocument, ...]:
         limits, grades = self.parts.thresholds, self.grades
@@ -318,13 +327,26 @@ class Turn:
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Adds to the seconds of a stage."""
+        """Adds to the seconds of a stage, and notes when it ran and by which calls."""
         name = f"second_{stage}" if self.search_query and stage in ("embed", "retrieve", "grade", "decide") else stage
-        start = time.perf_counter()
+        start, before = time.perf_counter(), len(self.parts.ledger.calls)
         try:
             yield
         finally:
-            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+            seconds = time.perf_counter() - start
+            self.timings[name] = self.timings.get(name, 0.0) + seconds
+            calls = tuple(range(before, len(self.parts.ledger.calls)))
+            times = {"started": round(start - self.began, 6), "seconds": round(seconds, 6)}
+            self.runs.append(StageRun(stage=name, **times, calls=calls, reused=tuple(self.reused)))
+            self.reused.clear()
+
+
+def reused_by(grades: Sequence[DocumentGrade]) -> list[Reused]:
+    """What grading did not have to do again; nothing where nothing could have been there."""
+    cached = sum(grade.cached for grade in grades)
+    known, all_ = sum(grade.known for grade in grades), sum(grade.known + grade.made for grade in grades)
+    found = [Reused(what="grades", n=cached, of=len(grades)), Reused(what="vectors", n=known, of=all_)]
+    return [one for one in found if one.n]
 
 
 def _named(evaluator: EvaluatorName) -> str:

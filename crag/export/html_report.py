@@ -15,11 +15,10 @@ from crag.cited import look_of
 from crag.export.doubts import doubts
 from crag.export.pictures import Picture, Place, cited_pages
 from crag.export.wording import asked, cited_first, is_written, made_by, moment, place, sent
-from crag.refinement import label
 from crag.rulings import ANSWERS, own_grade
 from crag.schema import GradedDocument, Source, Trace
 from crag.text import language
-from crag.ui import answer_text, safe, written_text
+from crag.ui import answer_text, marks, safe, written_text
 from crag.ui.texts import Texts
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts
         "lang": language,
         "asked": asked(trace, t),
         "doubts": doubts(trace, t),
-        "answer_html": _answer(trace),
+        "answer_html": _answer(trace, t),
         "written": is_written(trace),
         "sources": [_source(trace, source, cited, shown, t) for source, cited in cited_first(trace)],
         "web": sent(trace.web, t) if trace.web else "",
@@ -77,12 +76,10 @@ def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts
     }
 
 
-def _answer(trace: Trace) -> str:
+def _answer(trace: Trace, t: Texts) -> str:
     """As on the page: quotes as they are, a model's own words with their structure; all of it escaped."""
-    text = trace.answer.strip()
-    if not is_written(trace):
-        return answer_text.as_html(text)
-    return written_text.as_html(text, {citation.n: label(citation) for citation in trace.citations})
+    draw = written_text.as_html if is_written(trace) else answer_text.as_html
+    return draw(trace.answer, marks.look_of(trace, t))
 
 
 def _source(

@@ -8,10 +8,23 @@ import streamlit as st
 
 from config import Settings
 from crag.export.wording import is_written
-from crag.pipeline import LONGEST_QUESTION
 from crag.runtime import JobState
-from crag.ui import answer, exporting, long_conversation, query_gate, safe, sidebar, spoken, state, turn_tools, welcome
+from crag.ui import (
+    answer,
+    asking,
+    clicks,
+    exporting,
+    feedback,
+    long_conversation,
+    query_gate,
+    safe,
+    spoken,
+    suggesting,
+    turn_tools,
+    welcome,
+)
 from crag.ui.conversations import Conversation, Turn
+from crag.ui.feedback import Keep
 from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Process
@@ -29,14 +42,8 @@ def draw(
     """The middle of the page."""
     turns = conversation.turns if conversation else ()
     running = {turn.job.id for turn in turns if turn.job.running}  # read once: what is drawn as running ends in a rerun
-    st.chat_input(
-        t("answering" if running else "nothing_to_ask" if overview.empty else "ask"),
-        key="question",
-        disabled=overview.empty,
-        max_chars=LONGEST_QUESTION + turn_tools.ROOM,
-        on_submit=_submit,
-        args=(process, conversation, settings),
-    )
+    asking.draw(process, conversation, bool(running), overview, settings, t)
+    clicks.begin()
     with st.container(key="main"):
         if gone:
             st.info(t("conversation_gone"), icon=":material/history_toggle_off:")
@@ -54,7 +61,7 @@ def _first(process: Process, overview: Overview, settings: Settings, t: Texts) -
     if overview.empty:
         welcome.draw_empty(process, overview, t)
     elif question := welcome.draw_examples(process, t):
-        _ask(process, None, question, settings)
+        asking.ask(process, None, question, settings)
         st.rerun()
 
 
@@ -91,25 +98,18 @@ def _tell(turns: tuple[Turn, ...], running: set[str], t: Texts) -> None:
         spoken.say(answer.spoken_end(trace, t) if trace else newest.job.error or "", once=newest.job.id)
 
 
-def _submit(process: Process, conversation: Conversation | None, settings: Settings) -> None:
-    _ask(process, conversation, st.session_state["question"] or "", settings)
-
-
-def _ask(process: Process, conversation: Conversation | None, question: str, settings: Settings) -> None:
-    if question.strip():
-        known = conversation.id if conversation else None
-        asked = process.ask(known, question.strip(), settings, sidebar.files(conversation))
-        long_conversation.to_newest(asked)
-        state.show(asked)
-
-
 def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool, settings: Settings, t: Texts) -> None:
     """A turn that has finished, was stopped or failed; where something is missing it can be tried again."""
     trace, mend = turn.trace, _mend(turn)
     lacks = mend is not None and (last or trace is None)
     if trace is not None:
-        again = partial(turn_tools.draw_again, process, conversation, turn, settings, t)
-        answer.draw(trace, t, None if lacks else again)
+        keep = partial(process.talks.rate, conversation, turn)
+        answer.draw(trace, t, partial(_tools, process, conversation, turn, settings, not lacks, keep, t))
+        feedback.draw_why(turn.job.id, turn.opinion, keep, t)
+        asked = [place.turn.question for place in conversation.places]
+        if last and (question := suggesting.draw(trace, asked, t)):
+            asking.ask(process, conversation, question, settings)
+            st.rerun()
     if turn.job.state is JobState.FAILED:
         st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
     elif turn.gap is not None:
@@ -122,6 +122,16 @@ def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool,
             on_click=process.ask_again if mend == "grade_again" else process.try_again,
             args=(conversation, turn, settings),
         )
+
+
+def _tools(
+    process: Process, conversation: Conversation, turn: Turn, settings: Settings, again: bool, keep: Keep, t: Texts
+) -> None:
+    """What can be done with an answer, beside copying and exporting it."""
+    if turn.trace and turn.trace.answer:
+        feedback.draw_thumbs(turn.job.id, turn.opinion, keep)
+    if again:
+        turn_tools.draw_again(process, conversation, turn, settings, t)
 
 
 def _mend(turn: Turn) -> str | None:
@@ -159,7 +169,8 @@ def _draw_running(turn: Turn, asked: bool, t: Texts) -> None:
         query_gate.draw(turn.job.id, turn.gate, view.asking, turn.settings.web_pages == "on", t)
     with st.container(horizontal=True, vertical_alignment="center", key=f"live-{turn.job.id}"):
         stopping = turn.job.stopping.is_set()
-        status = t("stopping") if stopping else t("doing_waiting") if turn.waits else _status(view, t)
+        waiting = t("doing_reading_files" if turn.reads else "doing_waiting") if turn.waits else _status(view, t)
+        status = t("stopping") if stopping else waiting
         st.caption(f":material/progress_activity: {status}", width="stretch")
         spoken.say(status)
         st.button(

@@ -6,18 +6,21 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from config import Settings
 from crag.events import Asking, Finished, TurnEvent
 from crag.gate import Gate
 from crag.runtime import Job
 from crag.schema import Exchange, Trace
+from crag.ui.feedback import Opinion
 
 if TYPE_CHECKING:
     from crag.history.conversations import Conversations
     from crag.history.traces import Gap
 
+READING: Final = "reading"
+"""The kind of the job that ends when added files are indexed."""
 Source = Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]
 Answering = Callable[[tuple[Exchange, ...], Gate | None], Source]
 """Makes the source of a turn of what was said before it and of the gate where its query for the web waits."""
@@ -46,8 +49,8 @@ class Turn:
     job: Job[TurnEvent]
     files: tuple[str, ...] = ()
     """The paths that it may use; none: all."""
-    before: tuple[Job[TurnEvent], ...] = ()
-    """The turns that were running when this was asked: they end first."""
+    before: tuple[Job[Any], ...] = ()
+    """What was running when this was asked and ends first: earlier turns, the reading of files that came with it."""
     gate: Gate | None = None
     """Where its query for the web waits for a person; None: nobody is asked."""
     made: Made = Made.ASKED
@@ -55,10 +58,17 @@ class Turn:
     """How it was answered, so that it can be tried again; None where it was read from the store."""
     gap: Gap | None = None
     """Why a turn that was kept has neither answer nor error."""
+    opinion: Opinion = field(default_factory=Opinion, compare=False)
+    """What a person thinks of it."""
 
     @property
     def waits(self) -> bool:
         return any(job.running for job in self.before)
+
+    @property
+    def reads(self) -> bool:
+        """Whether it waits for files that are read first."""
+        return any(job.running and job.kind == READING for job in self.before)
 
     @property
     def asks(self) -> bool:

@@ -16,6 +16,7 @@ from crag.events import Finished, TurnEvent
 from crag.runtime import Job, sentence
 from crag.ui import turn_settings
 from crag.ui.conversations import Conversation, Made, Place, Turn, Work
+from crag.ui.feedback import Opinion
 
 if TYPE_CHECKING:
     from crag.history.conversations import Conversations, KeptConversation, KeptTurn
@@ -124,4 +125,5 @@ def _turn(row: KeptTurn, settings: Settings) -> Turn:
     events = [Finished(trace=row.trace)] if row.trace is not None else []
     job: Job[TurnEvent] = Job.ended("turn", row.turn_id, events, row.error)
     made = Made(row.made) if row.made in set(Made) else Made.ASKED
-    return Turn(row.question, settings, job, row.files, made=made, gap=row.gap)
+    opinion = Opinion(row.liked, row.why)
+    return Turn(row.question, settings, job, row.files, made=made, gap=row.gap, opinion=opinion)

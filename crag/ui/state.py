@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ from crag.revision import amended
 from crag.runtime import Job, JobState, Runtime
 from crag.schema import Change, Exchange, Thresholds, Trace
 from crag.ui import quiet
-from crag.ui.conversations import Answering, Conversation, Made, Turn
+from crag.ui.conversations import READING, Answering, Conversation, Made, Turn
 from crag.ui.keeping import Keeping
 from crag.ui.talks import Talks
 
@@ -127,6 +128,19 @@ class Process:
         knowledge_base = self._opened().knowledge_base
         return self._write(lambda job: knowledge_base.build(job.stopping))
 
+    def read_added(self) -> Job[BuildEvent]:
+        """Rebuilds, after the build that runs: it may have looked at the folder before something was added."""
+        before = self.runtime.latest("build")
+
+        async def source(_: Job[BuildEvent]) -> AsyncIterator[BuildEvent]:
+            await _end_of(before)
+            build = self.build()
+            await _end_of(build)
+            for event in build.events[-1:]:
+                yield event
+
+        return self.runtime.start(READING, source)
+
     def read_again(self, path: str, ocr: OcrMode | None = None) -> bool:
         """Reads one file again, with `ocr` from now on where it is given; False where a build runs: it goes first, and
         nothing is remembered."""
@@ -188,16 +202,22 @@ class Process:
             self._forgotten = job.id
 
     def ask(
-        self, conversation_id: str | None, question: str, settings: Settings, files: tuple[str, ...] = ()
+        self,
+        conversation_id: str | None,
+        question: str,
+        settings: Settings,
+        files: tuple[str, ...] = (),
+        only: tuple[str, ...] = (),
+        after: Job[Any] | None = None,
     ) -> Conversation:
         """Starts a turn in the conversation, or in a new one where it is None or no longer known.
 
-        `files` are the paths that it may use; none: all. Where an earlier turn still runs, the new one waits for its
-        end and then sees what it has answered.
+        `files` are the paths that it and later questions may use; none: all. `only` are those that this one is limited
+        to. Where an earlier turn still runs, or `after`, the new one waits for its end.
         """
-        answering = self._answering(question, settings, files)
+        answering = self._answering(question, settings, only or files)
         known = self.conversation(conversation_id) if conversation_id else None
-        return self.talks.ask(known, question, settings, files, answering)
+        return self.talks.ask(known, question, settings, files, answering, only, after)
 
     def ask_again(self, conversation: Conversation, turn: Turn, settings: Settings, made: Made = Made.PRESENT) -> None:
         """Asks the question of a turn again: another version of its answer."""
@@ -307,6 +327,11 @@ class Process:
         if self.house is None:
             raise RuntimeError("the page draws nothing that works before the house is open")
         return self.house
+
+
+async def _end_of(job: Job[Any] | None) -> None:
+    while job is not None and job.running:  # noqa: ASYNC110 - set by threads
+        await asyncio.sleep(0.1)
 
 
 def _close(process: Process) -> None:

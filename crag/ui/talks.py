@@ -6,7 +6,7 @@ import asyncio
 import threading
 import uuid
 from collections.abc import AsyncIterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from config import Settings
 from crag.events import TurnEvent
@@ -52,11 +52,14 @@ class Talks:
         settings: Settings,
         files: tuple[str, ...],
         answering: Answering,
+        only: tuple[str, ...] = (),
+        after: Job[Any] | None = None,
     ) -> Conversation:
-        """Begins a turn in the conversation, or in a new one where it is None; those that run end before it."""
+        """Begins a turn in the conversation, or in a new one where it is None; those that run, and `after`, end
+        before it. `only` limits this turn, `files` the conversation from now on."""
         with self._lock:
             conversation = conversation or self._new(question)
-            turn = self._begin(conversation.turns, question, settings, files, answering)
+            turn = self._begin(conversation.turns, question, settings, only or files, answering, after=after)
             conversation.places.append(Place([turn]))
             conversation.files = files
             self._keeping.begun(conversation, turn)
@@ -103,6 +106,10 @@ class Talks:
             place.shown = next(i for i, version in enumerate(place.versions) if version.job is turn.job)
         self._keeping.write(conversation, lambda kept: kept.show(conversation.id, turn.job.id))
 
+    def rate(self, conversation: Conversation, turn: Turn, liked: bool | None, why: str) -> None:
+        """Keeps what a person thinks of an answer."""
+        self._keeping.write(conversation, lambda kept: kept.rate(turn.job.id, liked, why))
+
     def rename(self, conversation_id: str, title: str) -> None:
         """An empty title makes it the first question again. Raises HistoryError."""
         shown = self._keeping.opened().rename(conversation_id, title)
@@ -145,9 +152,11 @@ class Talks:
         files: tuple[str, ...],
         answering: Answering,
         made: Made = Made.ASKED,
+        after: Job[Any] | None = None,
     ) -> Turn:
         gate = Gate() if settings.web == "ask" else None
-        before = tuple(turn.job for turn in earlier if turn.job.running)
+        before: tuple[Job[Any], ...] = tuple(turn.job for turn in earlier if turn.job.running)
+        before += (after,) if after is not None else ()
 
         def source(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
             return answering(history_of(earlier), gate)(job)
@@ -156,7 +165,7 @@ class Talks:
         return Turn(question, settings, job, files, before, gate, made, answering)
 
 
-def _after(before: Sequence[Job[TurnEvent]], source: Source) -> Source:
+def _after(before: Sequence[Job[Any]], source: Source) -> Source:
     """`source`, begun when all of `before` have ended or the turn itself is stopped."""
 
     async def run(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:

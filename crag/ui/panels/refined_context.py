@@ -8,9 +8,10 @@ from typing import Final
 
 import streamlit as st
 
+from crag.export.wording import is_written
 from crag.schema import Fate, GradedStrip, Thresholds, Trace
 from crag.ui import safe
-from crag.ui.panels import strip_changes, web
+from crag.ui.panels import sent, strip_changes, web
 from crag.ui.texts import Texts
 
 NEAR: Final = 0.1
@@ -52,6 +53,13 @@ def draw(trace: Trace, texts: Texts) -> None:
     else:
         st.caption(texts("none_of_these"))
     strip_changes.draw(trace, shown, texts)
+    sent.draw(trace, texts)
+    if not trace.sent or not is_written(trace):
+        _given(trace, texts)
+
+
+def _given(trace: Trace, texts: Texts) -> None:
+    """The knowledge as it was quoted from, where no model has written the answer."""
     st.markdown(f"**{texts('given')}**")
     if trace.knowledge:
         st.caption(texts("given_help", n=len(trace.knowledge), sources=len(trace.sources)))

@@ -6,13 +6,14 @@ import streamlit as st
 
 from crag.schema import Trace
 from crag.ui import safe
-from crag.ui.panels import query_changes, web
+from crag.ui.panels import query_changes, web, web_source
 from crag.ui.panels.documents import show_table
 from crag.ui.texts import Texts
 
 
 def draw(trace: Trace, texts: Texts) -> None:
     _draw_web(trace, texts)
+    web_source.draw(trace, texts)
     query_changes.draw_web(trace, texts)
     if not trace.search_query:
         if trace.web is None:

@@ -31,7 +31,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "example_clause": ("Tell me {heading}.", "请介绍“{heading}”。"),
     # conversation
     "new": ("New", "新对话"),
-    "ask": ("Ask about your documents", "就您的文档提问"),
+    "ask": ("Ask about your documents, or one: @file", "就您的文档提问，或只问一个：@文件名"),
     "which_files": ("Files to ask", "提问范围"),
     "which_files_all": ("All files|All {n} files", "全部 {n} 个文件"),
     "which_files_help": (

@@ -34,11 +34,6 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "The answer cites {numbers}, which no source has.",
         "答案引用了 {numbers}，但没有这样的来源。",
     ),
-    "unsupported": (
-        "{n} sentence is not supported by what it cites.|{n} sentences are not supported by what they cite.",
-        "有 {n} 个句子得不到其引用来源的支持。",
-    ),
-    "uncited": ("{n} sentence cites nothing.|{n} sentences cite nothing.", "有 {n} 个句子没有引用来源。"),
     "evidence": ("Evidence", "证据"),
     "panel_documents": ("Documents {n}", "文档 {n}"),
     "panel_refined_context": ("Refined context {n} of {of}", "精炼上下文 {n}/{of}"),
@@ -201,9 +196,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "second_query": ("Rewritten query", "改写后的查询"),
     "second_documents": ("{n} document of the second look|{n} documents of the second look", "再次检索的 {n} 个文档"),
     # timing
-    "milliseconds": ("milliseconds", "毫秒"),
     "no_timings": ("Nothing was timed.", "没有计时。"),
-    "timing_alt": ("Milliseconds per stage", "各阶段毫秒数"),
+    "timing_alt": ("Stages in the order in which they began, with milliseconds", "按开始顺序排列的各阶段及其毫秒数"),
     "timing_total": (
         "{n:.2f} s in all · evaluator: {evaluator} · generator: {generator}",
         "共 {n:.2f} 秒 · 评估器：{evaluator} · 生成器：{generator}",
