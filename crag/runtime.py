@@ -168,6 +168,11 @@ class Runtime:
         with self._lock:
             return next((job for job in reversed(self._jobs.values()) if job.kind == kind), None)
 
+    def busy(self, *but: str) -> bool:
+        """Whether a job runs that is of none of these kinds."""
+        with self._lock:
+            return any(job.running and job.kind not in but for job in self._jobs.values())
+
     def close(self) -> None:
         """Stops the jobs, cancels what still waits on the loop, and ends the loop thread."""
         for job in list(self._jobs.values()):

@@ -9,15 +9,16 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
 from config import Settings, load_settings
-from crag.errors import BuildLockedError, CragError
+from crag.errors import BuildLockedError, CragError, HistoryError
 from crag.events import Asking, BuildEvent, BuildFinished, FileRow, Finished, TurnEvent
 from crag.gate import Gate
-from crag.runtime import Job, JobState, Runtime
+from crag.personal import resolve
+from crag.runtime import Job, JobState, Runtime, sentence
 from crag.schema import Exchange, Thresholds, Trace
 from crag.ui import quiet
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from crag.calibrations import Calibration
     from crag.history.labels import Labels
     from crag.history.store import Store
+    from crag.knowledge_base.base import KnowledgeBase
     from crag.knowledge_base.health import OcrMode
     from crag.services import Service, Tested
 
@@ -33,6 +35,8 @@ log = logging.getLogger(__name__)
 
 WARM_UP_AFTER: Final = 2.0
 """Seconds: the page is drawn first."""
+IDLE: Final = ("open", "warm up")
+"""Kinds of jobs that do not keep the house from being closed."""
 KEPT_CONVERSATIONS: Final = 200
 LIBRARY: Final = "library-page"
 """Where a session keeps the Knowledge base page, so that a panel can link to it."""
@@ -143,8 +147,12 @@ def _after(
 class Process:
     """One per server process, shared by all sessions. Thread-safe."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, environment: Settings) -> None:
+        self.environment = environment
+        self.settings = environment
+        """What the house was opened with; what a person asks with is in `personal`."""
+        self.not_opened: str | None = None
+        """Why the house could not be opened with what was changed on the page, and was opened without it."""
         self.runtime = Runtime()
         self.house: House | None = None
         self.refused_at: tuple[FileRow, ...] | None = None
@@ -153,20 +161,48 @@ class Process:
         self._again: tuple[str, str] | None = None
         """The path that was read again last, and the job that did."""
         self._store: Store | None = None
-        self.tests: dict[str, Job[Tested]] = {}
-        """The last test of the service for each task."""
         self._conversations: dict[str, Conversation] = {}
         self._lock = threading.Lock()
 
     def open(self) -> Job[Opening]:
         """Opens the house as a job; joins the one that runs."""
+        return self.runtime.start_blocking("open", lambda job: self._open(job, self.stored(), self.environment))
 
-        def source(job: Job[Opening]) -> Iterator[Opening]:
-            self.house = open_house(self.settings, lambda text, share: job.append(Opening(text, share)))
-            self.runtime.start_blocking("warm up", self._warm_up)
-            yield Opening("", 1.0)
+    def reopen(self) -> bool:
+        """Closes the house and opens it with what is stored, as a job; False, and nothing happens, while work runs.
 
-        return self.runtime.start_blocking("open", source)
+        Where that fails it is opened as it was, and `not_opened` says why.
+        """
+        with self._lock:
+            if self.house is None or self.runtime.busy(*IDLE):
+                return False
+            house, before, self.house = self.house, self.settings, None
+            if (warming := self.runtime.latest("warm up")) is not None:
+                warming.stop()
+
+            def source(job: Job[Opening]) -> Iterator[Opening]:
+                house.close()
+                return self._open(job, self.stored(), before, self.environment)
+
+            self.runtime.start_blocking("open", source)
+        return True
+
+    def _open(self, job: Job[Opening], *choices: Settings) -> Iterator[Opening]:
+        """Opens the house with the first of these settings that can be used."""
+        self.not_opened = None
+        distinct = [settings for place, settings in enumerate(choices) if settings not in choices[:place]]
+        for settings in distinct:
+            try:
+                opened = open_house(settings, lambda text, share: job.append(Opening(text, share)))
+            except Exception as error:
+                if settings is distinct[-1]:
+                    raise
+                self.not_opened = sentence(error)
+            else:
+                self.settings, self.house = settings, opened
+                break
+        self.runtime.start_blocking("warm up", self._warm_up)
+        yield Opening("", 1.0)
 
     def _warm_up(self, job: Job[Opening]) -> Iterator[Opening]:
         if not job.stopping.wait(WARM_UP_AFTER):
@@ -175,15 +211,13 @@ class Process:
 
     def build(self) -> Job[BuildEvent]:
         """Rebuilds what has changed in Files/; joins the build that runs."""
-        knowledge_base = self._opened().knowledge_base
-        return self._write(lambda job: knowledge_base.build(job.stopping))
+        return self._write(lambda base, job: base.build(job.stopping))
 
     def read_again(self, path: str, ocr: OcrMode | None = None) -> bool:
         """Reads one file again, with `ocr` from now on where it is given; False where a build runs: it goes first, and
         nothing is remembered."""
-        knowledge_base = self._opened().knowledge_base
         before = self.runtime.latest("build")
-        job = self._write(lambda job: knowledge_base.read_again(path, ocr, job.stopping))
+        job = self._write(lambda base, job: base.read_again(path, ocr, job.stopping))
         if before is not None and job.id == before.id:
             return False
         self._again = (path, job.id)
@@ -197,27 +231,27 @@ class Process:
 
     def publish_staged(self) -> Job[BuildEvent]:
         """Makes the finished files of a cancelled build live; `staged` of the last event counts them."""
-        knowledge_base = self._opened().knowledge_base
 
-        def source(_: Job[BuildEvent]) -> Iterator[BuildEvent]:
-            staged = knowledge_base.staged()
-            yield knowledge_base.publish_staged().model_copy(update={"staged": staged})
+        def source(base: KnowledgeBase, _: Job[BuildEvent]) -> Iterator[BuildEvent]:
+            staged = base.staged()
+            yield base.publish_staged().model_copy(update={"staged": staged})
 
         return self._write(source)
 
-    def _write(self, source: Callable[[Job[BuildEvent]], Iterator[BuildEvent]]) -> Job[BuildEvent]:
+    def _write(self, source: Callable[[KnowledgeBase, Job[BuildEvent]], Iterator[BuildEvent]]) -> Job[BuildEvent]:
         """Runs what writes the index; where another process writes it, that is no failure but a reason to wait."""
-        knowledge_base = self._opened().knowledge_base
+        with self._lock:  # the house is not closed between being looked up and being at work
+            base = self._opened().knowledge_base
 
-        def run(job: Job[BuildEvent]) -> Iterator[BuildEvent]:
-            self.refused_at = None
-            try:
-                yield from source(job)
-            except BuildLockedError:
-                log.info("another process is building", exc_info=True)
-                self.refused_at = tuple(knowledge_base.rows())
+            def run(job: Job[BuildEvent]) -> Iterator[BuildEvent]:
+                self.refused_at = None
+                try:
+                    yield from source(base, job)
+                except BuildLockedError:
+                    log.info("another process is building", exc_info=True)
+                    self.refused_at = tuple(base.rows())
 
-        return self.runtime.start_blocking("build", run)
+            return self.runtime.start_blocking("build", run)
 
     def last_build(self) -> Job[BuildEvent] | None:
         """The newest build, unless its message has been put away."""
@@ -246,8 +280,9 @@ class Process:
         `files` are the paths that it may use; none: all. Where the last turn still runs, the new one waits for its end
         and then sees what it has answered.
         """
-        house, gate = self._opened(), Gate() if settings.web == "ask" else None
+        gate = Gate() if settings.web == "ask" else None
         with self._lock:
+            house = self._opened()
             conversation = self._conversations.get(conversation_id or "") or Conversation(uuid.uuid4().hex)
             self._conversations[conversation.id] = conversation
             earlier = tuple(conversation.turns)
@@ -273,20 +308,21 @@ class Process:
     def conversation(self, conversation_id: str) -> Conversation | None:
         return self._conversations.get(conversation_id)
 
-    def test(self, service: Service) -> None:
-        """Tests a service in one real round trip, as a job; `tests` has it."""
+    def test(self, service: Service, settings: Settings) -> Job[Tested]:
+        """Tests a service in one real round trip, as a job."""
         from crag.services import try_out
 
-        house = self._opened()
+        with self._lock:
+            house = self._opened()
 
-        async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
-            yield await try_out(service, self.settings, house)
+            async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
+                yield await try_out(service, settings, house)
 
-        self.tests[service.task] = self.runtime.start("test", source)
+            return self.runtime.start("test", source)
 
-    def limits(self) -> Limits:
+    def limits(self, settings: Settings | None = None) -> Limits:
         """What the sliders stand at when nobody has moved them."""
-        found = self._opened().in_force(self.settings)
+        found = self._opened().in_force(settings or self.settings)
         return Limits(found.thresholds, bool(found.explicit), found.calibration)
 
     @property
@@ -298,6 +334,20 @@ class Process:
             if self._store is None:
                 self._store = Store(self.settings.data_dir / FILE)
             return self._store
+
+    def changed(self) -> dict[str, Any]:
+        """The settings that were changed on the page. Raises HistoryError."""
+        from crag.history.preferences import Preferences
+
+        return Preferences(self.store).all()
+
+    def stored(self) -> Settings:
+        """The environment with what is stored: what works without a page as well, so no key of one visit."""
+        try:
+            return resolve(self.environment, self.changed()).settings
+        except HistoryError:
+            log.exception("the settings that were changed on the page cannot be read")
+            return self.environment
 
     def labels(self) -> Labels:
         """What people said of documents."""
