@@ -49,7 +49,15 @@ def examine(settings: Settings, online: bool = False, of_the_page: Sequence[Find
     What runs on this machine is asked for a few words; with `online` also what lies outside, which may cost a little.
     `of_the_page` is what is to be said of the settings that were changed there.
     """
-    findings = [*_python(), *_packages(), *_folders(settings), *of_the_page, *_parser(settings), *_ocr(settings), *_web(settings)]
+    findings = [
+        *_python(),
+        *_packages(),
+        *_folders(settings),
+        *of_the_page,
+        *_parser(settings),
+        *_ocr(settings),
+        *_web(settings),
+    ]
     findings += _privacy(settings)
     try:
         house = open_house(settings)

@@ -117,7 +117,10 @@ def option(name: str) -> Option:
     if field.annotation is SecretStr:
         return Option(name, "key")
     limits = {
-        name: float(getattr(part, name)) for part in field.metadata for name in ("ge", "gt", "le") if hasattr(part, name)
+        name: float(getattr(part, name))
+        for part in field.metadata
+        for name in ("ge", "gt", "le")
+        if hasattr(part, name)
     }
     low, high = limits.get("ge", limits.get("gt")), limits.get("le")
     if field.annotation is int:

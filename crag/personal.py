@@ -145,9 +145,7 @@ def _problems(error: ValidationError) -> list[Problem]:
             problem = Problem("lower", "order")  # what Thresholds refuses
         else:
             code = _CODES.get(each["type"], "number")
-            values = {"limit": f"{told[key]:g}" for key in ("ge", "gt", "le") if key in told}
-            if "max_length" in told:
-                values = {"limit": str(told["max_length"])}
-            problem = Problem(name, code, values=values)
+            limit = next((f"{told[key]:g}" for key in ("ge", "gt", "le", "max_length") if key in told), "")
+            problem = Problem(name, code, values={"limit": limit} if limit else {})
         found.setdefault(problem.name, problem)
     return list(found.values())

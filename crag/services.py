@@ -208,5 +208,8 @@ def to_test(found: Sequence[Service]) -> list[Service]:
     known: dict[object, Service] = {}
     for service in found:
         if service.can_be_tested:
-            known.setdefault((service.spec or service.host, service.task if service.task in ("read", "embed", "grade") else ""), service)
+            known.setdefault(
+                (service.spec or service.host, service.task if service.task in ("read", "embed", "grade") else ""),
+                service,
+            )
     return list(known.values())

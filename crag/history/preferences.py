@@ -41,9 +41,7 @@ class Preferences:
             return
         with writing(self._store.engine()) as connection:
             _overwriting(connection)
-            connection.execute(
-                sa.delete(preferences).where(preferences.c.user == user, preferences.c.name.in_(names))
-            )
+            connection.execute(sa.delete(preferences).where(preferences.c.user == user, preferences.c.name.in_(names)))
         self._empty_log()
 
     def _empty_log(self) -> None:

@@ -9,6 +9,8 @@ import streamlit as st
 from config import Settings
 from crag.ui import knowledge, safe, state
 from crag.ui.knowledge import Overview
+from crag.ui.settings import person
+from crag.ui.settings.wrong import label
 from crag.ui.state import Conversation, Limits, Process
 from crag.ui.texts import Texts
 
@@ -49,8 +51,17 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
         knowledge.draw(process, overview, t)
     if not overview.empty:
         _which_files(conversation, overview, t)
+    _not_in_force(process, t)
     with st.expander(t("decision"), icon=":material/tune:", expanded=False):
         return _decision(process, t)
+
+
+def _not_in_force(process: Process, t: Texts) -> None:
+    """A setting that waits, for a key of an earlier visit say: whoever asks now should know."""
+    if waiting := person.of(process).resolved.left_out:
+        names = t("and").join(label(problem.name, t) for problem in waiting if problem.code != "unknown")
+        if names:
+            st.warning(safe.in_markdown(t("person_left_out", names=names)), icon=":material/hourglass_top:")
 
 
 def files(conversation: Conversation | None) -> tuple[str, ...]:
@@ -85,7 +96,8 @@ def _remember_files(conversation: Conversation | None) -> None:
 
 
 def _decision(process: Process, t: Texts) -> Settings:
-    base, found = process.settings, process.limits()
+    base = person.of(process).settings
+    found = process.limits(base)
     limits = found.thresholds
     defaults = {"limits": (limits.lower, limits.upper), "strip": limits.strip, "k": base.k}
     _follow(defaults)

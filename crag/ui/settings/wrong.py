@@ -24,6 +24,8 @@ BRANDS: Final = {
     "searxng": "SearXNG",
     "mineru": "MinerU",
     "dashscope": "DashScope",
+    "en": "English",
+    "zh": "中文",
 }
 """Names that are the same in every language."""
 
@@ -35,7 +37,9 @@ def label(name: str, t: Texts) -> str:
 
 def told(problem: Problem, t: Texts) -> str:
     """The setting, and why it does not hold; unescaped."""
-    return t("left_out", name=label(problem.name, t) if problem.code != "unknown" else problem.name, why=why(problem, t))
+    return t(
+        "left_out", name=label(problem.name, t) if problem.code != "unknown" else problem.name, why=why(problem, t)
+    )
 
 
 def why(problem: Problem, t: Texts) -> str:

@@ -65,7 +65,12 @@ _SETTINGS: Final[dict[str, tuple[str, str, str, str]]] = {
         "仅用于 DashScope，且只在选择它时使用。",
     ),
     "dashscope_region": ("DashScope service", "DashScope 服务区", "", "您的密钥属于 DashScope 两个服务区中的哪一个。"),
-    "dashscope_url": ("DashScope address", "DashScope 地址", "", "DashScope 的其他地址，写到 `/compatible-mode/v1` 为止。"),
+    "dashscope_url": (
+        "DashScope address",
+        "DashScope 地址",
+        "",
+        "DashScope 的其他地址，写到 `/compatible-mode/v1` 为止。",
+    ),
     "deepseek_api_key": (
         "DeepSeek key",
         "DeepSeek 密钥",
@@ -106,7 +111,12 @@ _SETTINGS: Final[dict[str, tuple[str, str, str, str]]] = {
         "A model drafts an answer, which is searched for beside the question: one call more.",
         "模型先草拟一个答案，与问题一起用于检索：多一次调用。",
     ),
-    "llm_max_tokens": ("Longest answer, in tokens", "答案最大长度（token）", "", "答案最多的 token 数；更长的会被截断并标明。"),
+    "llm_max_tokens": (
+        "Longest answer, in tokens",
+        "答案最大长度（token）",
+        "",
+        "答案最多的 token 数；更长的会被截断并标明。",
+    ),
     "llm_context": (
         "Window of the model, in tokens",
         "模型上下文窗口（token）",
@@ -166,7 +176,12 @@ _SETTINGS: Final[dict[str, tuple[str, str, str, str]]] = {
     "web_results": ("Results per search", "每次搜索的结果数", "", "每次网络搜索请求的结果数。"),
     "web_depth": ("Depth of the search", "搜索深度", "", "Tavily 的搜索深度；“深入”费用更高。"),
     "web_topic": ("Topic of the search", "搜索主题", "", "Tavily 的搜索范围。"),
-    "web_time_range": ("How old results may be", "结果的时间范围", "", "结果允许的时间范围；询问最新内容的问题会自行设定。"),
+    "web_time_range": (
+        "How old results may be",
+        "结果的时间范围",
+        "",
+        "结果允许的时间范围；询问最新内容的问题会自行设定。",
+    ),
     "web_pages": (
         "Fetch pages without text",
         "读取缺少正文的网页",
@@ -176,7 +191,12 @@ _SETTINGS: Final[dict[str, tuple[str, str, str, str]]] = {
     "web_prefer_domains": ("Preferred sites", "优先网站", "", "其结果排在前面的网站，用逗号分隔。"),
     "web_allow_domains": ("Only these sites", "仅限网站", "", "只使用这些网站；留空则不限。"),
     "web_deny_domains": ("Never these sites", "排除网站", "", "从不使用的网站。"),
-    "web_cache_hours": ("Hours that results are kept", "结果保留小时数", "", "查询结果保留并重复使用的小时数；0 为不保留。"),
+    "web_cache_hours": (
+        "Hours that results are kept",
+        "结果保留小时数",
+        "",
+        "查询结果保留并重复使用的小时数；0 为不保留。",
+    ),
     "web_daily_searches": ("Searches a day", "每日搜索次数", "", "每天最多的搜索次数；0 为不限。"),
     "web_price": (
         "Price of a search",
@@ -232,7 +252,12 @@ _SETTINGS: Final[dict[str, tuple[str, str, str, str]]] = {
         "",
         "从图像识别的页面：不识别、仅没有可用文本的页面，或全部页面。",
     ),
-    "parse_timeout": ("Longest time for a page, in seconds", "每页最长时间（秒）", "", "读取一页允许的秒数，超时则略过该页。"),
+    "parse_timeout": (
+        "Longest time for a page, in seconds",
+        "每页最长时间（秒）",
+        "",
+        "读取一页允许的秒数，超时则略过该页。",
+    ),
     "watch": (
         "Watch the folder",
         "监视文件夹",
