@@ -40,6 +40,16 @@ class Resolved:
     left_out: tuple[Problem, ...] = ()
 
 
+def as_secrets(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What is stored, its keys so that they are not printed by accident."""
+    return {
+        name: SecretStr(value)
+        if isinstance(value, str) and name in CHANGEABLE and option(name).kind == "key"
+        else value
+        for name, value in stored.items()
+    }
+
+
 def resolve(environment: Settings, changed: Mapping[str, Any]) -> Resolved:
     """`environment` with the changes that can be used, whatever was stored; never raises for a change."""
     base = _set_in(environment)

@@ -11,7 +11,7 @@ from crag.errors import CragError
 from crag.history.preferences import Preferences
 from crag.history.store import FILE, Store
 from crag.options import option, variable
-from crag.personal import on_the_command_line
+from crag.personal import as_secrets, on_the_command_line
 from crag.ui.settings.wrong import told
 from crag.ui.texts import Texts
 
@@ -25,7 +25,7 @@ def settings_of_the_person() -> Settings:
         errors.print(f"What was changed on the page is left out: {error}")
         return environment
     for problem in found.left_out:
-        errors.print(f"Left out of what was changed on the page: {told(problem, Texts('en'))}", markup=False)
+        errors.print(f"Left out of what was changed on the page: {told(problem, Texts('en'))}")
     return found.settings
 
 
@@ -51,7 +51,7 @@ def changes_told() -> list[Finding]:
 def _changed(environment: Settings) -> dict[str, Any]:
     store = Store(environment.data_dir / FILE)
     try:
-        return Preferences(store).all()
+        return as_secrets(Preferences(store).all())
     finally:
         store.close()
 

@@ -17,7 +17,7 @@ from config import Settings, load_settings
 from crag.errors import BuildLockedError, CragError, HistoryError
 from crag.events import Asking, BuildEvent, BuildFinished, FileRow, Finished, TurnEvent
 from crag.gate import Gate
-from crag.personal import resolve
+from crag.personal import as_secrets, resolve
 from crag.runtime import Job, JobState, Runtime, sentence
 from crag.schema import Exchange, Thresholds, Trace
 from crag.ui import quiet
@@ -339,7 +339,7 @@ class Process:
         """The settings that were changed on the page. Raises HistoryError."""
         from crag.history.preferences import Preferences
 
-        return Preferences(self.store).all()
+        return as_secrets(Preferences(self.store).all())
 
     def stored(self) -> Settings:
         """The environment with what is stored: what works without a page as well, so no key of one visit."""

@@ -11,12 +11,12 @@ from crag.personal import Problem
 from crag.ui import safe
 from crag.ui.settings import keeping
 from crag.ui.settings.person import Person
-from crag.ui.settings.wrong import BRANDS, label, why
+from crag.ui.settings.wrong import BRANDS, label, sentence, why
 from crag.ui.state import Process
 from crag.ui.texts import CATALOG, Texts
 
-BESIDE_EACH_OTHER: Final = 3
-"""So many choices stand beside each other; more of them in a list."""
+BESIDE_EACH_OTHER: Final = 30
+"""Choices with so many characters in all stand beside each other; others in a list."""
 COLUMNS: Final = (11, 9)
 
 
@@ -36,14 +36,14 @@ def draw(process: Process, person: Person, name: str, t: Texts) -> None:
 
 
 def name_and_help(name: str, t: Texts) -> None:
-    st.markdown(f"**{safe.in_markdown(label(name, t))}**")
-    st.caption(t(f"help_{name}"))
+    with st.container(gap=None):
+        st.markdown(f"**{safe.in_markdown(label(name, t))}**")
+        st.caption(t(f"help_{name}"))
 
 
 def choice(name: str, value: str, t: Texts) -> str:
     """What a choice is called."""
-    key = f"choice_{name}_{value}"
-    return t(key) if key in CATALOG else BRANDS.get(value, value)
+    return t(f"choice_{name}_{value}") if f"choice_{name}_{value}" in CATALOG else BRANDS.get(value, value)
 
 
 def shown(name: str, value: Any, t: Texts) -> str:
@@ -91,7 +91,7 @@ def _widget(process: Process, option: Option, key: str, t: Texts) -> None:
             st.toggle(**common)
         case "choice":
             common |= {"options": option.choices, "format_func": lambda value: choice(name, value, t)}
-            if len(option.choices) <= BESIDE_EACH_OTHER:
+            if sum(len(choice(name, value, t)) for value in option.choices) <= BESIDE_EACH_OTHER:
                 st.segmented_control(**common, required=True)
             else:
                 st.selectbox(**common)
@@ -109,7 +109,7 @@ def _widget(process: Process, option: Option, key: str, t: Texts) -> None:
 def _notes(process: Process, person: Person, name: str, problem: Problem | str | None, t: Texts) -> None:
     """What is wrong, what waits, and where the value comes from with the way back."""
     if isinstance(problem, Problem):
-        st.error(safe.in_markdown(why(problem, t)), icon=":material/error:")
+        st.error(safe.in_markdown(sentence(problem, t)), icon=":material/error:")
     elif problem is not None:
         st.error(safe.in_markdown(t("not_kept", error=problem)), icon=":material/error:")
     for left_out in person.resolved.left_out:
@@ -129,14 +129,15 @@ def _origin(process: Process, person: Person, name: str, t: Texts) -> None:
         return
     set_there = name in person.environment.model_fields_set
     before = shown(name, getattr(person.environment, name), t)
+    told = t("origin_here_environment" if set_there else "origin_here_default", variable=variable(name), value=before)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f":material/edit: {t('origin_here')}", width="content")
-        back = "back_environment" if set_there else "back_default"
+        st.caption(f":material/edit: {safe.in_markdown(told)}", width="content")
         st.button(
-            safe.in_markdown(t(f"{back}_value", variable=variable(name), value=before)),
+            t("back"),
             key=f"back-{name}",
             type="tertiary",
             icon=":material/undo:",
+            help=t("back_help"),
             on_click=keeping.forget,
             args=(process, name),
         )

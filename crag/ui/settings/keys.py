@@ -13,7 +13,7 @@ from crag.ui import safe
 from crag.ui.settings import keeping
 from crag.ui.settings.fields import COLUMNS, name_and_help
 from crag.ui.settings.person import Person
-from crag.ui.settings.wrong import why
+from crag.ui.settings.wrong import sentence
 from crag.ui.state import Process
 from crag.ui.texts import Texts
 
@@ -33,7 +33,7 @@ def draw(process: Process, person: Person, name: str, t: Texts) -> None:
             _form(process, name, bool(key_of(person, name)), t)
             problem = keeping.wrong(name)
             if problem is not None:
-                said = why(problem, t) if isinstance(problem, Problem) else t("not_kept", error=problem)
+                said = sentence(problem, t) if isinstance(problem, Problem) else t("not_kept", error=problem)
                 st.error(safe.in_markdown(said), icon=":material/error:")
             if person.wanted["embedding_provider"] == name.removesuffix("_api_key") and name in person.keys:
                 st.warning(safe.in_markdown(t("key_house", variable=variable(name))), icon=":material/info:")

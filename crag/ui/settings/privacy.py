@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from config import LlmProvider, Settings, WebProvider
+from config import Settings
 from crag.options import CHANGEABLE, option
 from crag.ui import safe
 from crag.ui.settings import keys
@@ -36,8 +35,8 @@ def draw(process: Process, person: Person, t: Texts) -> None:
     st.caption(t("stays"))
     _keys(process, person, t)
     st.html(f"<h3 class='crag-part'>{t('privacy_choices')}</h3>")
-    rows = "".join(_row(service, name, t) for service, name in choices(person.settings, t))
-    heads = "".join(f"<th>{t(f'privacy_{column}')}</th>" for column in ("task", "who", "where", "what"))
+    heads = "".join(f"<th scope='col'>{t(f'privacy_{column}')}</th>" for column in ("task", "what", "where"))
+    rows = "".join(_row(task, what, places, t) for (task, what), places in choices(person.settings, t).items())
     st.html(f"<div class='crag-wide'><table class='crag-calls crag-choices'><tr>{heads}</tr>{rows}</table></div>")
 
 
@@ -53,29 +52,38 @@ def _keys(process: Process, person: Person, t: Texts) -> None:
             keys.draw_state(process, person, name, t)
 
 
-def choices(settings: Settings, t: Texts) -> Iterator[tuple[Service, str]]:
-    """Who would do a task, and what that choice is called, for every choice that sends anything."""
+def choices(settings: Settings, t: Texts) -> dict[tuple[str, str], list[str]]:
+    """For every choice that could be made: by task and what leaves, to whom; with nothing that leaves, by whom."""
     from crag.services import services
 
-    tasks: tuple[tuple[str, str, tuple[str, ...], dict[str, str]], ...] = (
-        ("write", "llm_provider", get_args(LlmProvider), {}),
-        ("grade", "grader_provider", get_args(LlmProvider), {"evaluator": "llm"}),
-        ("embed", "embedding_provider", option("embedding_provider").choices, {}),
-        ("read", "parser", option("parser").choices, {}),
-        ("search", "web_provider", get_args(WebProvider), {"web": "auto"}),
+    tasks: tuple[tuple[str, str, dict[str, str]], ...] = (
+        ("read", "parser", {}),
+        ("embed", "embedding_provider", {}),
+        ("grade", "grader_provider", {"evaluator": "llm"}),
+        ("write", "llm_provider", {}),
+        ("search", "web_provider", {"web": "auto"}),
     )
-    for task, field, providers, beside in tasks:
-        for provider in providers:
-            if provider == "embedded" and task == "grade":
+    found: dict[tuple[str, str], list[str]] = {}
+    for task, field, beside in tasks:
+        for provider in option(field).choices:
+            if provider in ("", "none"):
                 continue
             made = settings.model_copy(update={**beside, field: provider})
             service = next(service for service in services(made) if service.task == task)
-            if service.sends:
-                yield service, choice(field, provider, t)
+            found.setdefault((task, _leaves(service, t)), []).append(_place(service, choice(field, provider, t)))
+    return dict(sorted(found.items(), key=lambda row: ([task for task, _, _ in tasks].index(row[0][0]), -len(row[1]))))
 
 
-def _row(service: Service, name: str, t: Texts) -> str:
-    what = t("and").join(t(f"sends_{thing}") for thing in service.sends) if service.outside else t("privacy_nothing")
-    where = t("service_at", host=service.host) if service.outside else t("service_here")
-    cells = (t(f"task_{service.task}"), name, where, what)
+def _leaves(service: Service, t: Texts) -> str:
+    return t("and").join(t(f"sends_{thing}") for thing in service.sends) if service.outside else t("privacy_nothing")
+
+
+def _place(service: Service, name: str) -> str:
+    """The name of a choice, with its address where that tells more."""
+    known = service.host and "." in service.host and service.outside
+    return f"{name} ({service.host})" if known else name
+
+
+def _row(task: str, what: str, places: list[str], t: Texts) -> str:
+    cells = (t(f"task_{task}"), what, t("and").join(places))
     return f"<tr>{''.join(f'<td>{safe.in_html(cell)}</td>' for cell in cells)}</tr>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from crag.options import needs_reopening, variable
+from crag.options import needs_reopening, variables_of_folders
 from crag.ui import safe
 from crag.ui.settings.person import Person
 from crag.ui.settings.wrong import label
@@ -43,10 +43,7 @@ def draw_folders(process: Process, t: Texts) -> None:
     """Where things lie; shown, not changed."""
     st.markdown(f"**{t('folders')}**")
     st.caption(t("folders_help"))
-    rows = {
-        variable(name): getattr(process.environment, name)
-        for name in ("files_dir", "chroma_dir", "data_dir", "cache_dir")
-    }
+    rows = variables_of_folders(process.environment)
     lines = "".join(
         f"<li><code>{safe.in_html(name)}</code> {safe.in_html(str(path))}</li>" for name, path in rows.items()
     )

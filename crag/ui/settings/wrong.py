@@ -42,8 +42,14 @@ def told(problem: Problem, t: Texts) -> str:
     )
 
 
+def sentence(problem: Problem, t: Texts) -> str:
+    """`why` where it stands alone; unescaped."""
+    said = why(problem, t)
+    return said[:1].upper() + said[1:]
+
+
 def why(problem: Problem, t: Texts) -> str:
-    """The sentence that stands beside the setting; unescaped."""
+    """Why the setting does not hold, as the end of a sentence; unescaped."""
     values = dict(problem.values)
     if "provider" in values:
         values["provider"] = BRANDS.get(values["provider"], values["provider"])
