@@ -185,7 +185,7 @@ def _thresholds(house: House, settings: Settings) -> Iterator[Finding]:
     if found.calibration is not None:
         said += f", calibrated {found.calibration.day} on {found.calibration.counts.questions} questions"
     if found.explicit:
-        said += f", set by {', '.join(f'CRAG_{name.upper()}' for name in found.explicit)}"
+        said += f", set explicitly: {', '.join(found.explicit)}"
     yield Finding("thresholds", True, said)
     if not_applied := house.calibrated().not_applied:
         yield Finding("thresholds", False, not_applied)

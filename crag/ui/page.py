@@ -25,7 +25,8 @@ def main() -> None:
     except CragError as error:
         st.error(safe.in_markdown(str(error)), icon=":material/error:")
         return
-    t = Texts(language_of(person.of(process).settings.language, st.context.locale))
+    language = language_of(person.of(process).settings.language, st.context.locale)
+    t = Texts(language, st.context.locale or "", st.context.timezone or "")
     in_chat = st.Page(
         lambda: chat.draw(process, conversation, gone, overview, settings, t),
         title=t("chat"),

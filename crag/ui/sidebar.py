@@ -8,6 +8,7 @@ import streamlit as st
 
 from config import Settings
 from crag.ui import knowledge, safe, state
+from crag.ui.dates import day
 from crag.ui.knowledge import Overview
 from crag.ui.settings import person
 from crag.ui.settings.wrong import label
@@ -125,7 +126,7 @@ def _origin(found: Limits, t: Texts) -> str:
     """Where the thresholds come from that hold where no slider is moved."""
     said = []
     if found.calibration is not None:
-        said.append(t("limits_calibrated", day=found.calibration.day, n=found.calibration.counts.questions))
+        said.append(t("limits_calibrated", day=day(found.calibration.day, t), n=found.calibration.counts.questions))
     if found.explicit:
         said.append(t("limits_set"))
     return " ".join(said) or t("limits_default")

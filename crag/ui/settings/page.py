@@ -8,6 +8,7 @@ import streamlit as st
 
 from crag.options import GROUPS, matters, option
 from crag.ui import safe
+from crag.ui.dates import day
 from crag.ui.settings import fields, keeping, keys, person, privacy, reopening, services_at_work
 from crag.ui.settings.person import Person
 from crag.ui.state import Process
@@ -98,8 +99,8 @@ def _limits(process: Process, who: Person, t: Texts) -> None:
     limits = found.thresholds
     said = t("limits_now", upper=limits.upper, lower=limits.lower, strip=limits.strip)
     if found.calibration is not None:
-        day, questions = found.calibration.day, found.calibration.counts.questions
-        said = f"{said} {t('limits_calibrated', day=day, n=questions)}"
+        when, questions = day(found.calibration.day, t), found.calibration.counts.questions
+        said = f"{said} {t('limits_calibrated', day=when, n=questions)}"
     st.caption(said)
 
 

@@ -45,6 +45,10 @@ class Texts:
     """The catalog in one language: `Texts("en")("stop")`."""
 
     language: str
+    locale: str = ""
+    """The browser's, `en-GB` say: how dates are written; empty: as usual in the language."""
+    zone: str = ""
+    """The person's time zone, `Europe/Vienna` say; empty: UTC."""
 
     def __call__(self, key: str, /, **values: object) -> str:
         """The text with `values` filled in, unescaped. Raises KeyError for an unknown key."""
