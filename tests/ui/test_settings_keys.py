@@ -27,7 +27,7 @@ def chosen(stage: Stage) -> AppTest:
 
 def test_a_key_counts_in_its_own_session_alone_and_is_stored_nowhere(stage: Stage, tmp_path: Path) -> None:
     at = enter_key(chosen(stage), "dashscope_api_key", KEY)
-    assert "set, ends in …abcd" in shown(at)
+    assert "Set, ends in …abcd" in shown(at)
     assert "until this page is reloaded" in shown(at)
     assert "needs a key" not in shown(at)
     assert "needs a key" in shown(settings_page(stage)), "another session does not have it"
@@ -49,7 +49,7 @@ def test_a_key_is_masked_and_never_comes_back_to_the_page(stage: Stage) -> None:
         assert KEY not in "".join(str(element) for element in page)
 
 
-@pytest.mark.parametrize(("key", "said"), [("short-key-12", "set ·"), ("thirteen-long", "set, ends in …long ·")])
+@pytest.mark.parametrize(("key", "said"), [("short-key-12", "Set ·"), ("thirteen-long", "Set, ends in …long ·")])
 def test_only_the_end_of_a_long_key_is_shown(stage: Stage, key: str, said: str) -> None:
     assert said in shown(enter_key(chosen(stage), "dashscope_api_key", key))
 
@@ -61,7 +61,7 @@ def test_a_key_is_remembered_only_when_asked_and_forgotten_without_a_trace(stage
     assert "remembered on this machine" in shown(at)
     assert "needs a key" not in shown(settings_page(stage)), "it counts in every session"
     at = press(at, "forget-dashscope_api_key")
-    assert "not set" in shown(at)
+    assert "Not set" in shown(at)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path.name for path in files if KEY.encode() in path.read_bytes()] == []
 

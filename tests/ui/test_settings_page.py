@@ -77,7 +77,12 @@ def test_a_wrong_value_is_not_kept_and_what_is_wrong_stands_beside_it(stage: Sta
     assert at.error[0].value.replace("\\", "").startswith("This is no address")
     assert at.text_input(key="set-openai_api_base").value == "localhost:8000"
     assert "openai_api_base" not in kept()
-    at = change(at, "openai_api_base", "http://127.0.0.1:8000/v1")
+    at.query_params["group"] = "web"
+    at = fine(at.run())
+    at.query_params["group"] = "models"
+    at = fine(at.run())
+    assert not at.error, "what was typed has gone with what was wrong with it"
+    at = change(change(at, "openai_api_base", "localhost"), "openai_api_base", "http://127.0.0.1:8000/v1")
     assert not at.error
 
 

@@ -15,14 +15,17 @@ from crag.ui.settings.wrong import BRANDS, label, sentence, why
 from crag.ui.state import Process
 from crag.ui.texts import CATALOG, Texts
 
-BESIDE_EACH_OTHER: Final = 30
-"""Choices with so many characters in all stand beside each other; others in a list."""
+BESIDE_EACH_OTHER: Final = 40
+"""Choices whose labels have at most so many characters in all, with their edges, stand beside each other."""
+EDGES: Final = 4
 COLUMNS: Final = (11, 9)
 
 
 def draw(process: Process, person: Person, name: str, t: Texts) -> None:
     """A row; a value that cannot be used stays as it was typed, with what is wrong below it."""
     key = f"set-{name}"
+    if key not in st.session_state:
+        keeping.forgive(name)  # what was typed has gone with the widget
     problem = keeping.wrong(name)
     if problem is None or key not in st.session_state:
         st.session_state[key] = _entered(option(name), person.wanted[name])
@@ -91,7 +94,7 @@ def _widget(process: Process, option: Option, key: str, t: Texts) -> None:
             st.toggle(**common)
         case "choice":
             common |= {"options": option.choices, "format_func": lambda value: choice(name, value, t)}
-            if sum(len(choice(name, value, t)) for value in option.choices) <= BESIDE_EACH_OTHER:
+            if sum(len(choice(name, value, t)) + EDGES for value in option.choices) <= BESIDE_EACH_OTHER:
                 st.segmented_control(**common, required=True)
             else:
                 st.selectbox(**common)

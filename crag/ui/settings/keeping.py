@@ -24,6 +24,11 @@ def wrong(name: str) -> Problem | str | None:
     return found
 
 
+def forgive(name: str) -> None:
+    """Nothing is wrong any more."""
+    _say(name, None)
+
+
 def keep(process: Process, name: str, value: Any) -> None:
     """Keeps a value, or remembers what is wrong with it. One that the environment has anyway is no change, but a
     threshold that is set goes before a calibration, so it stays set."""

@@ -41,13 +41,16 @@ def draw(process: Process, t: Texts) -> None:
         if group == "privacy":
             privacy.draw(process, who, t)
         else:
-            if group == "models":
+            if group in ("models", "web"):
                 privacy.draw_sentence(who, t)
+            if group == "models":
                 services_at_work.draw(process, who, t)
             elif group == "decision":
                 _limits(process, who, t)
             for part in GROUPS[group]:
                 _part(process, who, group, part, t)
+            if group == "appearance":
+                st.caption(t("appearance_help"))
         if group == "knowledge":
             reopening.draw_folders(process, t)
         _all(process, who, t)

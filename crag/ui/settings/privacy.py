@@ -35,6 +35,7 @@ def draw(process: Process, person: Person, t: Texts) -> None:
     st.caption(t("stays"))
     _keys(process, person, t)
     st.html(f"<h3 class='crag-part'>{t('privacy_choices')}</h3>")
+    st.caption(t("privacy_choices_help"))
     heads = "".join(f"<th scope='col'>{t(f'privacy_{column}')}</th>" for column in ("task", "what", "where"))
     rows = "".join(_row(task, what, places, t) for (task, what), places in choices(person.settings, t).items())
     st.html(f"<div class='crag-wide'><table class='crag-calls crag-choices'><tr>{heads}</tr>{rows}</table></div>")

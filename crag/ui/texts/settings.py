@@ -26,6 +26,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "part_reading": ("Reading", "读取"),
     "part_files": ("Files and engine", "文件与引擎"),
     "part_who": ("Who does what", "各项任务由谁完成"),
+    "appearance_help": (
+        "Light or dark follows your system, dates and times your browser.",
+        "浅色或深色跟随系统，日期和时间跟随浏览器。",
+    ),
     # where a value comes from
     "origin_here_default": ("Changed here · default: {value}", "已在此更改 · 默认：{value}"),
     "origin_here_environment": ("Changed here · {variable}: {value}", "已在此更改 · {variable}：{value}"),
@@ -44,7 +48,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "waits": ("Not in force: {why}", "未生效：{why}"),
     "in_force_instead": ("In force: {value}.", "当前生效：{value}。"),
     "changes": ("{n} setting is changed here.|{n} settings are changed here.", "已在此更改 {n} 项设置。"),
-    "reset_all": ("Back for all", "全部恢复"),
+    "reset_all": ("Take all changes back", "全部恢复"),
     "reset_all_ask": (
         "All settings that were changed here go back to the environment or the default. Remembered keys are forgotten.",
         "所有在此更改的设置都会恢复为环境变量或默认值，已记住的密钥也会被删除。",
@@ -108,9 +112,9 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "MinerU 需要您的服务地址：请在此页面输入。",
     ),
     # keys
-    "key_none": ("not set", "未设置"),
-    "key_set": ("set", "已设置"),
-    "key_ends": ("set, ends in …{end}", "已设置，末尾为 …{end}"),
+    "key_none": ("Not set", "未设置"),
+    "key_set": ("Set", "已设置"),
+    "key_ends": ("Set, ends in …{end}", "已设置，末尾为 …{end}"),
     "key_visit": ("until this page is reloaded or closed", "直到此页面重新加载或关闭"),
     "key_remembered": ("remembered on this machine", "已记在本机"),
     "key_environment": ("by {variable}", "来自 {variable}"),
@@ -158,6 +162,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "您的文件、索引、对话和设置都保存在本机的文件夹中；没有遥测。索引中以明文保存文件文本。",
     ),
     "privacy_choices": ("What each choice would send", "各个选项会发送什么"),
+    "privacy_choices_help": (
+        "With the addresses that are set now; a service on this machine gets the same, and nothing leaves.",
+        "按当前设置的地址；服务在本机时内容相同，但不会离开本机。",
+    ),
     "privacy_task": ("Task", "任务"),
     "privacy_where": ("With", "选择"),
     "privacy_what": ("Leaves this machine", "离开本机的内容"),
@@ -165,7 +173,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "privacy_keys": ("Keys", "密钥"),
     "privacy_no_keys": ("No key is set.", "未设置任何密钥。"),
     "person_left_out": (
-        "Not in force: {names}. *Settings* says why.",
-        "未生效：{names}。原因见“设置”。",
+        "Not in force: {names}. The settings say why.",
+        "未生效：{names}。原因请见设置。",
     ),
 }
