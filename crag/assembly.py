@@ -18,6 +18,7 @@ from crag.agent_model.base import Ledger, ModelSpec
 from crag.agent_model.registry import Models
 from crag.agent_model.specs import grading_spec, writing_spec
 from crag.calibrations import Calibration
+from crag.compare import Compared, Way, compare
 from crag.embedding.base import Embedder, Sending
 from crag.embedding.choosing import make_embedder
 from crag.embedding.loading import load_cross, load_embedder
@@ -29,8 +30,9 @@ from crag.evaluator.lightweight import LightweightEvaluator
 from crag.evaluator.llm import LlmJudge
 from crag.evaluator.pair_models import load_pair_model
 from crag.evaluator.recalibrated import RecalibratedEvaluator
-from crag.events import TurnEvent
+from crag.events import Token, TurnEvent
 from crag.gate import Gate
+from crag.generator.bare import BareAnswer
 from crag.generator.direct import FixedDirectAnswer, LlmDirectAnswer
 from crag.generator.extractive import ExtractiveGenerator
 from crag.generator.llm import LlmGenerator
@@ -38,7 +40,7 @@ from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
 from crag.runtime import Job
-from crag.schema import Exchange, Thresholds
+from crag.schema import Exchange, Thresholds, Trace
 from crag.search.base import WebSearch
 from crag.search.condenser import LlmCondenser
 from crag.search.drafter import LlmDrafter
@@ -160,6 +162,7 @@ class House:
             parts,
             generator=LlmGenerator(model, ledger, today, settings.llm_max_tokens),
             spare_generator=parts.generator,
+            bare=BareAnswer(model, ledger, today, settings.llm_max_tokens),
             rewriter=LlmRewriter(model, ledger, judge.suggested_query if judge else None, today),
             spare_rewriter=parts.rewriter,
             condenser=LlmCondenser(model, ledger, today),
@@ -323,6 +326,17 @@ def ask(
 
     def source(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
         return answer(house.parts(settings), question, job.id, job.stopping, files, history, gate)
+
+    return source
+
+
+def compared(
+    house: House, settings: Settings, trace: Trace, way: Way
+) -> Callable[[Job[Token | Compared]], AsyncIterator[Token | Compared]]:
+    """The source of the events of another way to answer, for `Runtime.start`; see `compare.compare`."""
+
+    def source(job: Job[Token | Compared]) -> AsyncIterator[Token | Compared]:
+        return compare(house.parts(settings), trace, way, job.stopping)
 
     return source
 

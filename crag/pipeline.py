@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from typing import TypeVar
 
 from crag.errors import QuestionError
 from crag.events import Decided, Finished, TurnEvent
@@ -19,7 +20,9 @@ from crag.tracing import trace_of
 from crag.turn import Turn
 from crag.writing import write
 
-__all__ = ["LONGEST_QUESTION", "Parts", "answer"]
+T = TypeVar("T")
+
+__all__ = ["LONGEST_QUESTION", "Parts", "answer", "until_stopped"]
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a text, not a question."""
@@ -46,24 +49,26 @@ async def answer(
     Raises QuestionError for a question that is none, KnowledgeBaseError for an index that cannot be asked.
     """
     turn = Turn(parts, _asked(question), turn_id, files, tuple(history))
-    async with aclosing(_algorithm(turn, gate)) as events:
-        while (event := await _unless(stop, events)) is not None:
+    async with aclosing(until_stopped(stop, _algorithm(turn, gate))) as events:
+        async for event in events:
             yield event
     turn.stopped = stop.is_set()
     yield Finished(trace=trace_of(turn))
 
 
-async def _unless(stop: threading.Event, events: AsyncGenerator[TurnEvent]) -> TurnEvent | None:
-    """The next event; None after the last one, or as soon as `stop` is set: what is waited for is given up."""
-    if stop.is_set():
-        return None
-    coming = asyncio.ensure_future(anext(events, None))
-    while not (await asyncio.wait({coming}, timeout=STOP_TICK))[0]:
-        if stop.is_set():
-            coming.cancel()
-            await asyncio.wait({coming})
-            return None
-    return coming.result()
+async def until_stopped(stop: threading.Event, source: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """The events of `source`, up to its end or until `stop` is set: what is waited for is then given up."""
+    async with aclosing(source) as events:
+        while not stop.is_set():
+            coming = asyncio.ensure_future(anext(events, None))
+            while not (await asyncio.wait({coming}, timeout=STOP_TICK))[0]:
+                if stop.is_set():
+                    coming.cancel()
+                    await asyncio.wait({coming})
+                    return
+            if (event := coming.result()) is None:
+                return
+            yield event
 
 
 async def _algorithm(turn: Turn, gate: Gate | None) -> AsyncGenerator[TurnEvent]:

@@ -33,6 +33,8 @@ LAYERS = (
     (
         "crag.pipeline",
         "crag.replay",
+        "crag.compare",
+        "crag.plain_rag",
         "crag.cited",
         "crag.turn",
         "crag.tracing",

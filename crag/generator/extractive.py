@@ -36,14 +36,15 @@ class ExtractiveGenerator:
         if not chosen:
             raise GenerationError("There is no evidence to quote from: lower the strip threshold or ask otherwise.")
         number = {id_: source.n for source in knowledge.sources for id_ in source.strips}
-        yield Text(_lead_in(chosen)[language(question)])
+        yield Text(lead_in(chosen, question))
         for run in quotes_of(chosen):
             yield Text(f"\n\n“{merge(run)}” [{number[run[0].id]}]")
 
 
-def _lead_in(chosen: Sequence[GradedStrip]) -> dict[str, str]:
+def lead_in(chosen: Sequence[GradedStrip], question: str) -> str:
+    """What is said before the quotes: where they come from, in the language of the question."""
     kinds = {strip.url is not None for strip in chosen}
-    return BOTH_LEAD_IN if len(kinds) > 1 else WEB_LEAD_IN if True in kinds else LEAD_IN
+    return (BOTH_LEAD_IN if len(kinds) > 1 else WEB_LEAD_IN if True in kinds else LEAD_IN)[language(question)]
 
 
 def _in_language(strips: Sequence[GradedStrip], asked: str) -> list[GradedStrip]:

@@ -10,7 +10,7 @@ from crag.export.wording import is_written
 from crag.schema import Action, Support, Trace
 from crag.text import language
 from crag.ui import answer_text, exporting, safe, spoken, written_text
-from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
+from crag.ui.panels import compare, documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
 
 BADGES = {
@@ -25,6 +25,7 @@ PANELS = {
     "on_page": on_page.draw,
     "second_look": second_look.draw,
     "timing": timing.draw,
+    "compare": compare.draw,
 }
 
 
@@ -162,4 +163,5 @@ def _labels(trace: Trace, t: Texts) -> dict[str, str]:
         "on_page": t("panel_on_page"),
         "second_look": t("panel_second_look") if trace.search_query else web.summary(trace, t),
         "timing": t("panel_timing"),
+        "compare": t("panel_compare"),
     }

@@ -18,9 +18,12 @@ FLAGS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A Chromium. Without one the tests are skipped, in continuous integration they fail."""
+    """A Chromium. Without one the tests are skipped, in continuous integration they fail.
+
+    One per file: while its driver runs, an event loop runs in the thread of the tests, and no other could start one.
+    """
     found = subprocess.run([sys.executable, ROOT / "scripts" / "find_browser.py"], capture_output=True, text=True)
     if found.returncode:
         reason = found.stderr.strip() or "No browser was found."

@@ -41,10 +41,9 @@ def test_every_text_is_there_in_both_languages_with_the_same_values(key: str) ->
 
 
 def test_no_key_stands_in_two_areas() -> None:
-    modules = [
-        importlib.import_module(f"{texts.__name__}.{found.name}") for found in pkgutil.iter_modules(texts.__path__)
-    ]
-    areas = [getattr(module, "TEXTS", {}) for module in modules]
+    names = [module.name for module in pkgutil.iter_modules(texts.__path__)]
+    modules = [importlib.import_module(f"crag.ui.texts.{name}") for name in names]
+    areas = [module.TEXTS for module in modules if hasattr(module, "TEXTS")]
     assert sum(len(area) for area in areas) == len(CATALOG)
 
 

@@ -63,7 +63,9 @@ def draw(trace: Trace, texts: Texts) -> None:
 
 def listed(strips: Sequence[GradedStrip], texts: Texts, notes: Mapping[str, str] | None = None) -> str:
     """Strips in document order as HTML, page by page; `notes` adds words to a strip, by its id."""
-    return "".join(_page(list(group), texts, notes or {}) for _, group in groupby(strips, _place))
+    pages = "".join(_page(list(group), texts, notes or {}) for _, group in groupby(strips, _place))
+    name = safe.in_html(texts("strips_listed"))
+    return f"<div class='crag-ledger' role='region' tabindex='0' aria-label='{name}'>{pages}</div>"  # scrolls by key
 
 
 def _place(strip: GradedStrip) -> tuple[str, int]:
@@ -76,7 +78,7 @@ def _page(strips: Sequence[GradedStrip], texts: Texts, notes: Mapping[str, str])
     rows = "".join(_strip(strip, texts, notes.get(strip.id)) for strip in strips)
     mark = f"<span class='crag-origin'>{safe.in_html(texts('from_the_web'))}</span> " if first.url else ""
     kind = " crag-web" if first.url else ""
-    return f"<section class='crag-page{kind}'><h4>{mark}{web.place(first, texts)}</h4>{rows}</section>"
+    return f"<section class='crag-page{kind}'><h3>{mark}{web.place(first, texts)}</h3>{rows}</section>"
 
 
 def _strip(strip: GradedStrip, texts: Texts, more: str | None) -> str:

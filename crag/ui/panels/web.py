@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crag.schema import Action, Citation, GradedStrip, Trace, WebSearched
+from crag.schema import Action, Citation, GradedStrip, Source, Trace, WebSearched
 from crag.search.external import host
 from crag.ui import safe
 from crag.ui.dates import moment
@@ -46,13 +46,13 @@ def summary(trace: Trace, texts: Texts) -> str:
     return texts("panel_web_searched", n=len(trace.web_documents))
 
 
-def place(source: Citation | GradedStrip, texts: Texts) -> str:
+def place(source: Citation | GradedStrip | Source, texts: Texts) -> str:
     """Where a source or a strip stands, as HTML: file and page, or title and host with a link to the page."""
     named = name_of(source, texts)
     return safe.link(source.url, named) if source.url else safe.in_html(named)
 
 
-def name_of(source: Citation | GradedStrip, texts: Texts) -> str:
+def name_of(source: Citation | GradedStrip | Source, texts: Texts) -> str:
     """The same in words alone, unescaped."""
     if not source.url:
         return texts("place", file=source.file, page=source.page)

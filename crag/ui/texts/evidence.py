@@ -170,6 +170,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "片段按文档顺序排列，网络片段在后。得分不低于 {strip:.2f} 的保留，文档和网络各最多 {top} 个。",
     ),
     "none_of_these": ("No strip is like that.", "没有这样的片段。"),
+    "strips_listed": ("Strips in document order", "按文档顺序排列的片段"),
     "no_strips": ("There are no strips: no document was refined.", "没有片段：没有精炼任何文档。"),
     "no_score": ("no score", "无得分"),
     "given": ("Given to the generator", "提供给生成器的文本"),
