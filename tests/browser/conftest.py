@@ -50,6 +50,7 @@ def browsing(browser: Any) -> Iterator[Browsing]:
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[str]:
     """The address of the running app; it is started from another folder than its own."""
-    own = {"CRAG_FILES_DIR": str(tmp_path / "Files"), "CRAG_CHROMA_DIR": str(tmp_path / "chroma_db")}
+    folders = {"CRAG_FILES_DIR": "Files", "CRAG_CHROMA_DIR": "chroma_db", "CRAG_DATA_DIR": ".crag"}
+    own = {variable: str(tmp_path / name) for variable, name in folders.items()}
     with served(ROOT / "app_streamlit.py", tmp_path, **own) as address:
         yield address
