@@ -89,7 +89,7 @@ class House:
     embedder: Embedder
     knowledge_base: KnowledgeBase
     own: Evaluator
-    """The evaluator with its own scores."""
+    """The evaluator that the house was opened with, with its own scores."""
     notices: tuple[str, ...] = ()
     calibrations_dir: Path | None = None
     """Where the active calibration is looked up; None: nowhere."""
@@ -97,6 +97,8 @@ class House:
     """The language models, with their connections."""
     kept_grades: GradeCache | None = None
     """What a model as judge has said before."""
+    lightweight: Evaluator | None = None
+    """Grades in turns whose settings ask for it, whatever the house was opened with; None: `own` does."""
 
     def calibrated(self, own: Evaluator | None = None) -> Calibrated:
         """As things stand now: a calibration that another process applies or undoes counts from the next turn on.
@@ -113,7 +115,8 @@ class House:
 
     def in_force(self, settings: Settings) -> InForce:
         """Each threshold as it was set explicitly, else as calibrated, else the default."""
-        return in_force(settings, self.calibrated().calibration)
+        judge = self._judge(settings, Ledger(), date.today())
+        return in_force(settings, self.calibrated(judge or self._without_judge(settings)).calibration)
 
     def uncalibrated(self) -> House:
         """The same house with the evaluator's own scores and the default thresholds, to calibrate anew."""
@@ -123,7 +126,7 @@ class House:
         """What a turn with `settings` is answered with; cheap, made anew for every turn."""
         ledger, today = Ledger(), date.today()
         judge = self._judge(settings, ledger, today)
-        now = self.calibrated(judge)
+        now = self.calibrated(judge or self._without_judge(settings))
         made = Parts(
             knowledge_base=self.knowledge_base,
             embedder=self.embedder,
@@ -148,6 +151,10 @@ class House:
         """The model that grades in this turn; None where another evaluator does."""
         spec = grading_spec(settings)
         return LlmJudge(self.models.get(spec), ledger, self.kept_grades, today) if spec else None
+
+    def _without_judge(self, settings: Settings) -> Evaluator:
+        """A cross-encoder grades only in a house that was opened with it."""
+        return (self.lightweight or self.own) if settings.evaluator == "lightweight" else self.own
 
     def _with_words(self, parts: Parts, settings: Settings, spec: ModelSpec, judge: LlmJudge | None) -> Parts:
         """`parts` with a model that understands follow-ups, rewrites and writes; what needs none stands by."""
@@ -206,16 +213,16 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         mineru=MinerU(settings.mineru_url, settings.mineru_timeout) if settings.parser == "mineru" else None,
     )
     models, kept_grades = Models(), GradeCache(settings.cache_dir / GRADES)
-    evaluator: Evaluator
+    cross = load_cross(loaded.embedder, settings.cache_dir, settings.threads, progress)
+    known = knowledge_base if embedder is loaded.embedder else knowledge_base.own_vectors(loaded.embedder)
+    lightweight = LightweightEvaluator(loaded.embedder, known, cross.engine)
+    evaluator: Evaluator = lightweight
     told = [loaded.notice]
     if grader:
         evaluator = CrossEncoderEvaluator(grader)
     elif spec := grading_spec(settings):
         evaluator = LlmJudge(models.get(spec), Ledger(), kept_grades, date.today())
     else:
-        cross = load_cross(loaded.embedder, settings.cache_dir, settings.threads, progress)
-        known = knowledge_base if embedder is loaded.embedder else knowledge_base.own_vectors(loaded.embedder)
-        evaluator = LightweightEvaluator(loaded.embedder, known, cross.engine)
         told.append(cross.notice)
     notices = tuple(notice for notice in told if notice)
     return House(
@@ -226,6 +233,7 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         calibrations.folder_of(settings.data_dir),
         models,
         kept_grades,
+        lightweight,
     )
 
 

@@ -188,6 +188,11 @@ class Runtime:
         with self._lock:
             return next((job for job in reversed(self._jobs.values()) if job.kind == kind), None)
 
+    def busy(self, *but: str) -> bool:
+        """Whether a job runs that is of none of these kinds."""
+        with self._lock:
+            return any(job.running and job.kind not in but for job in self._jobs.values())
+
     def close(self) -> None:
         """Stops the jobs, cancels what soon has not ended by itself, and ends the loop thread."""
         jobs, last = list(self._jobs.values()), time.monotonic() + LAST_STEPS

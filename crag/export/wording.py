@@ -50,7 +50,7 @@ def place(source: Source | GradedStrip | GradedDocument, t: Texts) -> str:
 
 def sent(web: WebSearched, t: Texts) -> str:
     """What was sent to whom and when, and what came."""
-    said = {"query": web.query, "provider": web.provider, "time": moment(web.time)}
+    said = {"query": web.query, "provider": web.provider, "time": f"{moment(web.time)} UTC"}
     if web.results is None:
         return " ".join(part for part in (t("web_no_answer", **said), web.error) if part)
     return t("web_sent", n=web.results, **said)

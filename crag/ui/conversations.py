@@ -13,6 +13,7 @@ from crag.events import Asking, Finished, TurnEvent
 from crag.gate import Gate
 from crag.runtime import Job
 from crag.schema import Exchange, Trace
+from crag.ui import turn_settings
 from crag.ui.feedback import Opinion
 
 if TYPE_CHECKING:
@@ -81,6 +82,10 @@ class Turn:
         """The trace once the job has finished."""
         last = self.job.events[-1:]
         return last[0].trace if last and isinstance(last[0], Finished) else None
+
+    def as_asked(self, present: Settings) -> Settings:
+        """The settings that it was asked under, with the keys and addresses of `present`: those of who asks now."""
+        return turn_settings.under(present, turn_settings.kept(self.settings))
 
 
 @dataclass

@@ -12,6 +12,7 @@ from crag.revision import amended, revised
 from crag.schema import Change, Trace
 from crag.ui import pending, safe, state
 from crag.ui.panels import corrections
+from crag.ui.settings import person
 from crag.ui.texts import Texts
 
 
@@ -49,7 +50,7 @@ def answer(trace: Trace, changes: Sequence[Change], t: Texts) -> None:
     if conversation is None or turn is None:
         st.error(t("change_gone"), icon=":material/error:")
         return
-    version = process.answer_with(conversation, turn, changes)
+    version = process.answer_with(conversation, turn, changes, person.of(process).settings)
     pending.forget_all(trace)
     corrections.settle(trace)
     st.session_state[f"panel-{version.job.id}"] = st.session_state.get(f"panel-{trace.turn_id}")

@@ -9,7 +9,10 @@ import streamlit as st
 from config import Settings
 from crag.ui import conversation_list, knowledge, safe, state
 from crag.ui.conversations import Conversation
+from crag.ui.dates import day
 from crag.ui.knowledge import Overview
+from crag.ui.settings import person
+from crag.ui.settings.wrong import label
 from crag.ui.state import Limits, Process
 from crag.ui.texts import Texts
 
@@ -51,8 +54,17 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
         knowledge.draw(process, overview, t)
     if not overview.empty:
         _which_files(conversation, overview, t)
+    _not_in_force(process, t)
     with st.expander(t("decision"), icon=":material/tune:", expanded=False):
         return _decision(process, t)
+
+
+def _not_in_force(process: Process, t: Texts) -> None:
+    """A setting that waits, for a key of an earlier visit say: whoever asks now should know."""
+    if waiting := person.of(process).resolved.left_out:
+        names = t("and").join(label(problem.name, t) for problem in waiting if problem.code != "unknown")
+        if names:
+            st.warning(safe.in_markdown(t("person_left_out", names=names)), icon=":material/hourglass_top:")
 
 
 def files(conversation: Conversation | None) -> tuple[str, ...]:
@@ -87,7 +99,8 @@ def _remember_files(conversation: Conversation | None) -> None:
 
 
 def _decision(process: Process, t: Texts) -> Settings:
-    base, found = process.settings, process.limits()
+    base = person.of(process).settings
+    found = process.limits(base)
     limits = found.thresholds
     defaults = {"limits": (limits.lower, limits.upper), "strip": limits.strip, "k": base.k}
     _follow(defaults)
@@ -115,7 +128,7 @@ def _origin(found: Limits, t: Texts) -> str:
     """Where the thresholds come from that hold where no slider is moved."""
     said = []
     if found.calibration is not None:
-        said.append(t("limits_calibrated", day=found.calibration.day, n=found.calibration.counts.questions))
+        said.append(t("limits_calibrated", day=day(found.calibration.day, t), n=found.calibration.counts.questions))
     if found.explicit:
         said.append(t("limits_set"))
     return " ".join(said) or t("limits_default")

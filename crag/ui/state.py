@@ -6,18 +6,19 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
 from config import Settings, load_settings
-from crag.errors import BuildLockedError, CragError
+from crag.errors import BuildLockedError, CragError, HistoryError
 from crag.events import BuildEvent, BuildFinished, FileRow, TurnEvent
 from crag.gate import Gate
+from crag.personal import as_secrets, resolve
 from crag.revision import amended
-from crag.runtime import Job, JobState, Runtime
+from crag.runtime import Job, JobState, Runtime, sentence
 from crag.schema import Change, Exchange, Thresholds, Trace
 from crag.ui import quiet
 from crag.ui.conversations import READING, Answering, Conversation, Made, Turn
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from crag.history.conversations import Conversations
     from crag.history.labels import Labels
     from crag.history.store import Store
+    from crag.knowledge_base.base import KnowledgeBase
     from crag.knowledge_base.health import OcrMode
     from crag.services import Service, Tested
 
@@ -37,6 +39,8 @@ log = logging.getLogger(__name__)
 
 WARM_UP_AFTER: Final = 2.0
 """Seconds: the page is drawn first."""
+IDLE: Final = ("open", "warm up")
+"""Kinds of jobs that do not keep the house from being closed."""
 LIBRARY: Final = "library-page"
 """Where a session keeps the Knowledge base page, so that a panel can link to it."""
 CONVERSATION: Final = "c"
@@ -91,8 +95,12 @@ def revision_source(
 class Process:
     """One per server process, shared by all sessions. Thread-safe."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, environment: Settings) -> None:
+        self.environment = environment
+        self.settings = environment
+        """What the house was opened with; what a person asks with is in `personal`."""
+        self.not_opened: str | None = None
+        """Why the house could not be opened with what was changed on the page, and was opened without it."""
         self.runtime = Runtime()
         self.house: House | None = None
         self.refused_at: tuple[FileRow, ...] | None = None
@@ -101,22 +109,50 @@ class Process:
         self._again: tuple[str, str] | None = None
         """The path that was read again last, and the job that did."""
         self._store: Store | None = None
-        self.tests: dict[str, Job[Tested]] = {}
-        """The last test of the service for each task."""
         self.keeping = Keeping(self.kept)
         self.talks = Talks(self.runtime, self.keeping)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def open(self) -> Job[Opening]:
         """Opens the house as a job; joins the one that runs."""
+        return self.runtime.start_blocking("open", lambda job: self._open(job, self.stored(), self.environment))
 
-        def source(job: Job[Opening]) -> Iterator[Opening]:
-            self.house = open_house(self.settings, lambda text, share: job.append(Opening(text, share)))
-            self.runtime.start_blocking("warm up", self._warm_up)
-            self.keeping.tidy()
-            yield Opening("", 1.0)
+    def reopen(self) -> bool:
+        """Closes the house and opens it with what is stored, as a job; False, and nothing happens, while work runs.
 
-        return self.runtime.start_blocking("open", source)
+        Where that fails it is opened as it was, and `not_opened` says why.
+        """
+        with self._lock:
+            if self.house is None or self.runtime.busy(*IDLE):
+                return False
+            house, before, self.house = self.house, self.settings, None
+            if (warming := self.runtime.latest("warm up")) is not None:
+                warming.stop()
+
+            def source(job: Job[Opening]) -> Iterator[Opening]:
+                house.close()
+                return self._open(job, self.stored(), before, self.environment)
+
+            self.runtime.start_blocking("open", source)
+        return True
+
+    def _open(self, job: Job[Opening], *choices: Settings) -> Iterator[Opening]:
+        """Opens the house with the first of these settings that can be used."""
+        self.not_opened = None
+        distinct = [settings for place, settings in enumerate(choices) if settings not in choices[:place]]
+        for settings in distinct:
+            try:
+                opened = open_house(settings, lambda text, share: job.append(Opening(text, share)))
+            except Exception as error:
+                if settings is distinct[-1]:
+                    raise
+                self.not_opened = sentence(error)
+            else:
+                self.settings, self.house = settings, opened
+                break
+        self.runtime.start_blocking("warm up", self._warm_up)
+        self.keeping.tidy()
+        yield Opening("", 1.0)
 
     def _warm_up(self, job: Job[Opening]) -> Iterator[Opening]:
         if not job.stopping.wait(WARM_UP_AFTER):
@@ -125,8 +161,7 @@ class Process:
 
     def build(self) -> Job[BuildEvent]:
         """Rebuilds what has changed in Files/; joins the build that runs."""
-        knowledge_base = self._opened().knowledge_base
-        return self._write(lambda job: knowledge_base.build(job.stopping))
+        return self._write(lambda base, job: base.build(job.stopping))
 
     def read_added(self) -> Job[BuildEvent]:
         """Rebuilds, after the build that runs: it may have looked at the folder before something was added."""
@@ -144,9 +179,8 @@ class Process:
     def read_again(self, path: str, ocr: OcrMode | None = None) -> bool:
         """Reads one file again, with `ocr` from now on where it is given; False where a build runs: it goes first, and
         nothing is remembered."""
-        knowledge_base = self._opened().knowledge_base
         before = self.runtime.latest("build")
-        job = self._write(lambda job: knowledge_base.read_again(path, ocr, job.stopping))
+        job = self._write(lambda base, job: base.read_again(path, ocr, job.stopping))
         if before is not None and job.id == before.id:
             return False
         self._again = (path, job.id)
@@ -160,27 +194,27 @@ class Process:
 
     def publish_staged(self) -> Job[BuildEvent]:
         """Makes the finished files of a cancelled build live; `staged` of the last event counts them."""
-        knowledge_base = self._opened().knowledge_base
 
-        def source(_: Job[BuildEvent]) -> Iterator[BuildEvent]:
-            staged = knowledge_base.staged()
-            yield knowledge_base.publish_staged().model_copy(update={"staged": staged})
+        def source(base: KnowledgeBase, _: Job[BuildEvent]) -> Iterator[BuildEvent]:
+            staged = base.staged()
+            yield base.publish_staged().model_copy(update={"staged": staged})
 
         return self._write(source)
 
-    def _write(self, source: Callable[[Job[BuildEvent]], Iterator[BuildEvent]]) -> Job[BuildEvent]:
+    def _write(self, source: Callable[[KnowledgeBase, Job[BuildEvent]], Iterator[BuildEvent]]) -> Job[BuildEvent]:
         """Runs what writes the index; where another process writes it, that is no failure but a reason to wait."""
-        knowledge_base = self._opened().knowledge_base
+        with self._at_work() as house:
+            base = house.knowledge_base
 
-        def run(job: Job[BuildEvent]) -> Iterator[BuildEvent]:
-            self.refused_at = None
-            try:
-                yield from source(job)
-            except BuildLockedError:
-                log.info("another process is building", exc_info=True)
-                self.refused_at = tuple(knowledge_base.rows())
+            def run(job: Job[BuildEvent]) -> Iterator[BuildEvent]:
+                self.refused_at = None
+                try:
+                    yield from source(base, job)
+                except BuildLockedError:
+                    log.info("another process is building", exc_info=True)
+                    self.refused_at = tuple(base.rows())
 
-        return self.runtime.start_blocking("build", run)
+            return self.runtime.start_blocking("build", run)
 
     def last_build(self) -> Job[BuildEvent] | None:
         """The newest build, unless its message has been put away."""
@@ -215,14 +249,14 @@ class Process:
         `files` are the paths that it and later questions may use; none: all. `only` are those that this one is limited
         to. Where an earlier turn still runs, or `after`, the new one waits for its end.
         """
-        answering = self._answering(question, settings, only or files)
         known = self.conversation(conversation_id) if conversation_id else None
-        return self.talks.ask(known, question, settings, files, answering, only, after)
+        with self._at_work():
+            answering = self._answering(question, settings, only or files)
+            return self.talks.ask(known, question, settings, files, answering, only, after)
 
     def ask_again(self, conversation: Conversation, turn: Turn, settings: Settings, made: Made = Made.PRESENT) -> None:
         """Asks the question of a turn again: another version of its answer."""
-        answering = self._answering(turn.question, settings, turn.files)
-        self.add_version(conversation, turn, answering, settings, made)
+        self.add_version(conversation, turn, self._answering(turn.question, settings, turn.files), settings, made)
 
     def add_version(
         self, conversation: Conversation, turn: Turn, answering: Answering, settings: Settings, made: Made
@@ -231,23 +265,27 @@ class Process:
 
         `answering` gets what was said before the turn, and the gate for its query where `settings.web` is "ask".
         """
-        return self.talks.add_version(conversation, turn, answering, settings, made)
+        with self._at_work():
+            return self.talks.add_version(conversation, turn, answering, settings, made)
 
-    def answer_with(self, conversation: Conversation, turn: Turn, changes: Sequence[Change]) -> Turn:
+    def answer_with(
+        self, conversation: Conversation, turn: Turn, changes: Sequence[Change], settings: Settings
+    ) -> Turn:
         """Another version of the answer to `turn`, made anew from its trace with a person's changes.
 
-        Raises ValueError where the turn has no trace yet.
+        It is asked as `turn` was; keys and addresses are those of `settings`, the person's own of now. Raises
+        ValueError where the turn has no trace yet.
         """
-        house, trace = self._opened(), turn.trace
+        trace = turn.trace
         if trace is None:
             raise ValueError("only an answer that has ended can be changed")
         limits = amended(trace, changes).thresholds
         chosen = {"lower": limits.lower, "upper": limits.upper, "strip_threshold": limits.strip}
-        settings = turn.settings.model_copy(update=chosen)
+        settings = turn.as_asked(settings).model_copy(update=chosen)
         return self.add_version(
             conversation,
             turn,
-            lambda _, gate: revision_source(house, settings, trace, changes, gate),
+            lambda _, gate: revision_source(self._opened(), settings, trace, changes, gate),
             settings,
             Made.CHANGED,
         )
@@ -255,14 +293,15 @@ class Process:
     def try_again(self, conversation: Conversation, turn: Turn, settings: Settings) -> None:
         """Once more what led to nothing: an answer with a person's changes from what was stored, with these changes."""
         if turn.made is Made.CHANGED and turn.answering is not None:
-            self.add_version(conversation, turn, turn.answering, turn.settings, turn.made)
+            self.add_version(conversation, turn, turn.answering, turn.as_asked(settings), turn.made)
         else:
             self.ask_again(conversation, turn, settings)
 
     def branch(self, conversation: Conversation, turn: Turn, question: str, settings: Settings) -> Conversation:
         """A new conversation with the turns before `turn`, in which `question` is asked in its place."""
         answering = self._answering(question, settings, turn.files)
-        return self.talks.branch(conversation, turn, question, settings, answering)
+        with self._at_work():
+            return self.talks.branch(conversation, turn, question, settings, answering)
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         """The conversation, in memory or kept; None where it is not there, is deleted, or cannot be read."""
@@ -273,23 +312,22 @@ class Process:
             return None
 
     def _answering(self, question: str, settings: Settings, files: tuple[str, ...]) -> Answering:
-        house = self._opened()
-        return lambda history, gate: turn_source(house, settings, question, files, history, gate)
+        return lambda history, gate: turn_source(self._opened(), settings, question, files, history, gate)
 
-    def test(self, service: Service) -> None:
-        """Tests a service in one real round trip, as a job; `tests` has it."""
+    def test(self, service: Service, settings: Settings) -> Job[Tested]:
+        """Tests a service in one real round trip, as a job."""
         from crag.services import try_out
 
-        house = self._opened()
+        with self._at_work() as house:
 
-        async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
-            yield await try_out(service, self.settings, house)
+            async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
+                yield await try_out(service, settings, house)
 
-        self.tests[service.task] = self.runtime.start("test", source)
+            return self.runtime.start("test", source)
 
-    def limits(self) -> Limits:
+    def limits(self, settings: Settings | None = None) -> Limits:
         """What the sliders stand at when nobody has moved them."""
-        found = self._opened().in_force(self.settings)
+        found = self._opened().in_force(settings or self.settings)
         return Limits(found.thresholds, bool(found.explicit), found.calibration)
 
     @property
@@ -308,6 +346,20 @@ class Process:
 
         return Conversations(self.store)
 
+    def changed(self) -> dict[str, Any]:
+        """The settings that were changed on the page. Raises HistoryError."""
+        from crag.history.preferences import Preferences
+
+        return as_secrets(Preferences(self.store).all())
+
+    def stored(self) -> Settings:
+        """The environment with what is stored: what works without a page as well, so no key of one visit."""
+        try:
+            return resolve(self.environment, self.changed()).settings
+        except HistoryError:
+            log.exception("the settings that were changed on the page cannot be read")
+            return self.environment
+
     def labels(self) -> Labels:
         """What people said of documents."""
         from crag.history.labels import Labels
@@ -322,6 +374,12 @@ class Process:
             self._store.close()
         if self.house is not None:
             self.house.close()
+
+    @contextmanager
+    def _at_work(self) -> Iterator[House]:
+        """The house, which is not closed before the work that is begun in here has been registered as a job."""
+        with self._lock:
+            yield self._opened()
 
     def _opened(self) -> House:
         if self.house is None:

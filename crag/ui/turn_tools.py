@@ -7,7 +7,7 @@ import streamlit as st
 from config import Settings
 from crag.export.wording import changes
 from crag.pipeline import LONGEST_QUESTION
-from crag.ui import safe, spoken, state, turn_settings
+from crag.ui import safe, spoken, state
 from crag.ui.conversations import Conversation, Made, Place, Turn
 from crag.ui.state import Process
 from crag.ui.texts import Texts
@@ -84,7 +84,7 @@ def _page(process: Process, conversation: Conversation, place: Place, to: int, l
 
 def draw_again(process: Process, conversation: Conversation, turn: Turn, settings: Settings, t: Texts) -> None:
     """Answers it again: with the settings of now, or where these are others also with its own."""
-    again = {Made.SAME: turn_settings.under(settings, turn_settings.kept(turn.settings)), Made.PRESENT: settings}
+    again = {Made.SAME: turn.as_asked(settings), Made.PRESENT: settings}
     key = f"regenerate-{turn.job.id}"
     if again[Made.SAME] == settings:
         st.button(

@@ -184,7 +184,7 @@ def test_the_open_one_stands_first_where_it_is_older_than_those_that_are_listed(
     assert titles(fresh("c0"))[0] == "**question 0**"
 
 
-def test_a_run_of_the_page_costs_one_query_whatever_is_kept(stage: Stage) -> None:
+def test_a_run_of_the_page_reads_the_list_once_and_no_conversation(stage: Stage) -> None:
     fill(40)
     at = answered(stage)
     state.process().keeping.settle()
@@ -192,8 +192,9 @@ def test_a_run_of_the_page_costs_one_query_whatever_is_kept(stage: Stage) -> Non
     engine = state.process().store.engine()
     sa.event.listen(engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
     at.run()
-    [query] = [text for text in asked if text != "BEGIN"]
-    assert "trace" not in query
+    queries = [text for text in asked if text != "BEGIN"]
+    assert sum("FROM conversations" in query for query in queries) == 1
+    assert not any("trace" in query for query in queries)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from crag.ui import answer_text, marks, safe, state, written_text
 from crag.ui.marks import Look
 from crag.ui.money import cost_of, money, total
 from crag.ui.panels import web
+from crag.ui.settings import person
 from crag.ui.state import Process
 from crag.ui.texts import Texts
 
@@ -74,7 +75,8 @@ def _settings(process: Process, trace: Trace) -> Settings:
     """Those that the answer was asked under, as far as they are known."""
     conversation, _ = state.conversation(process)
     turns = conversation.turns if conversation else []
-    return next((turn.settings for turn in turns if turn.job.id == trace.turn_id), process.settings)
+    own = person.of(process).settings
+    return next((turn.as_asked(own) for turn in turns if turn.job.id == trace.turn_id), own)
 
 
 def _house(process: Process) -> House:

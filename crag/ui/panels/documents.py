@@ -15,6 +15,7 @@ from crag.search.external import host
 from crag.text import language
 from crag.ui import safe, spoken
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
+from crag.ui.dates import day
 from crag.ui.panels import corrections, web
 from crag.ui.texts import Texts
 
@@ -97,7 +98,7 @@ def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Tex
 def _place(document: GradedDocument, texts: Texts) -> str:
     """File and pages, or the linked title with the host and the date of publication."""
     if document.url:
-        small = " · ".join(part for part in (host(document.url), document.published) if part)
+        small = " · ".join(part for part in (host(document.url), day(document.published or "", texts)) if part)
         name = safe.link(document.url, document.heading or document.url)
         return f"{name}<small>{safe.in_html(small)}</small>"
     name = f"<span title='{safe.in_html(document.file)}'>{safe.in_html(short(document.file))}</span>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crag.schema import Action, Citation, GradedStrip, Source, Trace, WebSearched
 from crag.search.external import host
 from crag.ui import safe
+from crag.ui.dates import moment
 from crag.ui.money import money
 from crag.ui.texts import Texts
 
@@ -14,7 +15,7 @@ SHORT = 60
 
 def sent(web: WebSearched, currency: str, texts: Texts) -> str:
     """What was sent to whom and when, what had been proposed, what came and what it cost; unescaped."""
-    said = {"query": web.query, "provider": web.provider, "time": web.time.removesuffix("+00:00").replace("T", " ")}
+    said = {"query": web.query, "provider": web.provider, "time": moment(web.time, texts)}
     if web.results is None:
         parts = [texts("web_no_answer", **said), web.error]
     else:

@@ -103,7 +103,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Calibrated {day} on {n} question.|Calibrated {day} on {n} questions.",
         "已于 {day} 用 {n} 个问题校准。",
     ),
-    "limits_set": ("Set by CRAG_* variables.", "由 CRAG_* 变量设定。"),
+    "limits_set": ("Set in the settings or by CRAG_* variables.", "由设置或 CRAG_* 变量设定。"),
     "decision_help": ("Applies from the next question on.", "从下一个问题起生效。"),
     "reset": ("Reset", "恢复默认"),
 }

@@ -115,13 +115,13 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "web_page": ("web page", "网页"),
     "from_the_web": ("From the web", "来自网络"),
     "web_sent": (
-        "“{query}” was sent to {provider} at {time} UTC. {n} result came back.|"
-        "“{query}” was sent to {provider} at {time} UTC. {n} results came back.",
-        "已将“{query}”发送给 {provider}（{time} UTC），返回 {n} 个结果。",
+        "“{query}” was sent to {provider} on {time}. {n} result came back.|"
+        "“{query}” was sent to {provider} on {time}. {n} results came back.",
+        "已将“{query}”发送给 {provider}（{time}），返回 {n} 个结果。",
     ),
     "web_no_answer": (
-        "“{query}” was sent to {provider} at {time} UTC. No answer came back.",
-        "已将“{query}”发送给 {provider}（{time} UTC），没有收到答复。",
+        "“{query}” was sent to {provider} on {time}. No answer came back.",
+        "已将“{query}”发送给 {provider}（{time}），没有收到答复。",
     ),
     "web_kept": (
         "The result for “{query}” was kept from an earlier search by {provider}: nothing was sent. {n} result.|"
