@@ -31,7 +31,7 @@ class Cut:
 @dataclass(frozen=True)
 class Sent:
     """What the model is really given, before anything else, where it differs from the knowledge that was handed over:
-    strips that do not fit into its window are left out, and what could pass for a part of the prompt is defused."""
+    strips that do not fit into its window are left out, and what could pass for a part of the prompt is made inert."""
 
     knowledge: Knowledge
 
