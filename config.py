@@ -120,6 +120,9 @@ class Settings(BaseSettings):
         0.0, description="What a million tokens cost that the model reads, for the costs that are shown; 0: unknown."
     )
     price_out: Annotated[float, Field(ge=0, le=1e6)] = Field(0.0, description="... that the model writes.")
+    embedding_price: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        0.0, description="... that an embedding service reads."
+    )
     currency: str = Field("USD", max_length=8, description="What these prices are in.")
     history_turns: Annotated[int, Field(ge=0, le=50)] = Field(
         6, description="Earlier questions and answers that a model sees to understand a follow-up."

@@ -123,7 +123,7 @@ class House:
         now = self.calibrated(judge)
         made = Parts(
             knowledge_base=self.knowledge_base,
-            embedder=self.embedder,
+            embedder=self.embedder.noting(ledger) if isinstance(self.embedder, Sending) else self.embedder,
             evaluator=now.evaluator,
             rewriter=by_idf,
             generator=ExtractiveGenerator(quotes=settings.quotes),
@@ -176,8 +176,10 @@ class House:
             log.info("not warmed up: %s", error)
 
     def close(self) -> None:
-        """Closes the connections of the models and the knowledge base."""
+        """Closes the connections of the models and of the service that makes vectors, and the knowledge base."""
         self.models.close()
+        if isinstance(self.embedder, Sending):
+            self.embedder.close()
         self.knowledge_base.close()
 
 
@@ -242,6 +244,7 @@ def embedder_of(settings: Settings, embedded: Embedder) -> Embedder:
         timeout=settings.llm_timeout,
         retries=settings.llm_retries,
         concurrency=settings.llm_concurrency,
+        price=settings.embedding_price,
     )
 
 

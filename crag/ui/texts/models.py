@@ -41,5 +41,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "发送几个与您无关的词，费用相当于一次很短的调用。",
     ),
     "testing": ("testing …", "正在测试 …"),
+    "build_tokens": ("{n:,} token for vectors|{n:,} tokens for vectors", "向量化用了 {n:,} 个词元"),
+    "call_role_embed": ("embed", "向量化"),
     "test_cost": ("It cost {cost}.", "费用 {cost}。"),
 }
