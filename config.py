@@ -105,7 +105,7 @@ class Settings(BaseSettings):
         1500, description="At most so many tokens of an answer; a longer one is cut, and marked as cut."
     )
     llm_context: Annotated[int, Field(ge=0, le=10_000_000)] = Field(
-        0, description="Tokens that fit into the model's window; 0: asked of the server, or 8192 where it does not say."
+        0, description="Tokens that fit into the model's window; 0: as the server says or as is known of it, else 8192."
     )
     llm_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
         60.0, description="Seconds that one call of a model may take, or keep silent while it streams."
