@@ -34,6 +34,7 @@ from crag.gate import Gate
 from crag.generator.direct import FixedDirectAnswer, LlmDirectAnswer
 from crag.generator.extractive import ExtractiveGenerator
 from crag.generator.llm import LlmGenerator
+from crag.idf import idf
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
@@ -46,6 +47,7 @@ from crag.search.kept import Limits
 from crag.search.llm_rewriter import LlmRewriter
 from crag.search.opening import open_search
 from crag.search.rewriter import by_idf
+from crag.text import sentences
 
 log = logging.getLogger(__name__)
 
@@ -165,6 +167,9 @@ class House:
 
         Nothing is sent for it where another machine makes the vectors.
         """
+        for text in ("One. Two.", "一。二。"):  # the tables of both languages, read at first use
+            sentences(text)
+            idf(text)
         if writing_spec(settings) or grading_spec(settings):
             self.models.warm_up()
         if isinstance(self.embedder, Sending):
