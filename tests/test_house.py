@@ -29,7 +29,7 @@ PURE = ("crag.action_trigger", "crag.refinement")
 LAYERS = (
     ENTRIES,
     ("crag.evaluation",),
-    ("crag.assembly", "crag.services"),
+    ("crag.assembly", "crag.opinions", "crag.services"),
     (
         "crag.pipeline",
         "crag.replay",

@@ -12,6 +12,7 @@ from crag.text import language
 from crag.ui import answer_text, exporting, safe, spoken, written_text
 from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
+from crag.ui.texts.told import told
 
 BADGES = {
     Action.CORRECT: ("green", ":material/check_circle:"),
@@ -30,6 +31,7 @@ PANELS = {
 
 def draw(trace: Trace, t: Texts) -> None:
     """A finished or stopped turn; a decision that nothing came of yet is not shown as one."""
+    kept, trace = trace, told(trace, t.language)
     if trace.standalone:
         draw_understood(trace.standalone, t)
     if trace.action is not None and (trace.strips or trace.answer or not trace.stopped):
@@ -48,8 +50,8 @@ def draw(trace: Trace, t: Texts) -> None:
     if trace.error:
         st.error(safe.in_markdown(trace.error), icon=":material/error:")
     if trace.stopped:
-        kept = trace.answer or trace.documents
-        st.caption(f":material/stop_circle: {t('stopped' if kept else 'stopped_empty')}")
+        came = trace.answer or trace.documents
+        st.caption(f":material/stop_circle: {t('stopped' if came else 'stopped_empty')}")
     _footer(trace, t)
     if trace.files:
         names = ", ".join(trace.files)
@@ -58,7 +60,7 @@ def draw(trace: Trace, t: Texts) -> None:
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
-    exporting.draw(trace, t)
+    exporting.draw(kept, t)
 
 
 def draw_understood(question: str, t: Texts) -> None:
@@ -80,7 +82,7 @@ def spoken_end(trace: Trace, t: Texts) -> str:
     if trace.direct and trace.answer and not trace.stopped:
         return f"{t('direct')}. {t('direct_help')}"
     if trace.error or trace.stopped or trace.action is None:
-        return trace.error or t("stopped" if trace.answer or trace.documents else "stopped_empty")
+        return told(trace, t.language).error or t("stopped" if trace.answer or trace.documents else "stopped_empty")
     return t("said_end", action=t(trace.action), sentence=trace.decision)
 
 

@@ -13,6 +13,7 @@ from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Conversation, Process, Turn
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 TICK = 0.2
 PATIENT_TICK = 1.0
@@ -73,7 +74,8 @@ def _tell(turns: list[Turn], running: set[str], t: Texts) -> None:
     spoken.show_newest(newest.job.id)
     if newest.job.id not in running:
         trace = newest.trace
-        spoken.say(answer.spoken_end(trace, t) if trace else newest.job.error or "", once=newest.job.id)
+        failed = translated(newest.job.error or "", t.language)
+        spoken.say(answer.spoken_end(trace, t) if trace else failed, once=newest.job.id)
 
 
 def _submit(process: Process, conversation: Conversation | None, settings: Settings) -> None:
@@ -94,7 +96,7 @@ def _ended(
     if trace is not None:
         answer.draw(trace, t)
     if turn.job.state is JobState.FAILED:
-        st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
+        st.error(safe.in_markdown(translated(turn.job.error or "", t.language)), icon=":material/error:")
     if last and conversation is not None and (mend := _mend(turn)):
         st.button(
             t(mend),

@@ -15,7 +15,7 @@ from crag.ui import safe, uploading, vectors_ahead
 from crag.ui.money import money
 from crag.ui.progress import BuildView, build_view
 from crag.ui.state import Process
-from crag.ui.texts import Texts
+from crag.ui.texts import Texts, told
 from crag.ui.texts.files import translated
 
 log = logging.getLogger(__name__)
@@ -233,7 +233,8 @@ def _keep(staged: int) -> None:
 def _result(job: Job[BuildEvent], currency: str, t: Texts) -> None:
     """How the last build ended in one line; it unfolds the files that failed or have notes."""
     if job.state is JobState.FAILED:
-        st.error(t("build_failed", error=safe.in_markdown(job.error or "")), icon=":material/error:")
+        failed = told.translated(job.error or "", t.language)
+        st.error(t("build_failed", error=safe.in_markdown(failed)), icon=":material/error:")
         return
     view = build_view(job.events)
     if view.end is None:

@@ -14,7 +14,7 @@ from crag.search.external import host
 from crag.text import language
 from crag.ui import safe, spoken
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
-from crag.ui.panels import corrections, web
+from crag.ui.panels import corrections, second_opinion, web
 from crag.ui.texts import Texts
 
 DODGE = 0.03
@@ -44,6 +44,7 @@ def draw(trace: Trace, texts: Texts) -> None:
     if ungraded:
         st.caption(f":material/help: {texts('ungraded_help', n=ungraded)}")
     corrections.draw(trace, said, texts)
+    second_opinion.draw(trace, plot, texts)
     _draw_web(trace, texts)
 
 
