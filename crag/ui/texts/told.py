@@ -22,6 +22,7 @@ SERVERS: Final[dict[str, str]] = {
 }
 MENDS: Final[dict[str, str]] = {
     "try again in {n} seconds": "请在 {n} 秒后重试",
+    "{word} seconds": "{word} 秒",
     "try again in a minute": "请一分钟后重试",
     "set {key} to a valid one, and CRAG_DASHSCOPE_REGION to the region that it is for": (
         "请将 {key} 设为有效的密钥，并将 CRAG_DASHSCOPE_REGION 设为其所属的区域"
@@ -102,8 +103,8 @@ MODELS: Final[dict[str, str]] = {
     "{server} gets too many requests: {when}, or lower CRAG_LLM_CONCURRENCY.": (
         "{server} 收到的请求过多：{when}，或减小 CRAG_LLM_CONCURRENCY。"
     ),
-    "{server} gave no answer within {n} seconds: raise CRAG_LLM_TIMEOUT, or try again.": (
-        "{server} 在 {n} 秒内没有答复：请增大 CRAG_LLM_TIMEOUT，或重试。"
+    "{server} gave no answer within {time}: raise CRAG_LLM_TIMEOUT, or try again.": (
+        "{server} 在 {time}内没有答复：请增大 CRAG_LLM_TIMEOUT，或重试。"
     ),
     "{server} cannot be reached: start it (`ollama serve`), or correct CRAG_OLLAMA_URL.": (
         "无法连接 {server}：请启动它（`ollama serve`），或更正 CRAG_OLLAMA_URL。"
@@ -275,7 +276,9 @@ EMBEDDING: Final[dict[str, str]] = {
         "{server} 返回的向量有 {n} 维，之前是 {of} 维：名称 {model} 对应了另一个模型。请重新启动并重建知识库。"
     ),
     "The program was closed before the vectors were made.": "向量生成之前程序已关闭。",
-    "{who} answers with a vector of {n} numbers in {seconds} seconds.": "{who} 可用，返回 {n} 维向量，用时 {seconds} 秒。",
+    "{who} answers with a vector of {n} numbers in {seconds} seconds.": (
+        "{who} 可用，返回 {n} 维向量，用时 {seconds} 秒。"
+    ),
 }
 
 OTHERS: Final[dict[str, str]] = {
@@ -290,14 +293,14 @@ OTHERS: Final[dict[str, str]] = {
 
 translated: Final = Translation(
     {
+        **dict(NOTICES.values()),
+        **{chinese: chinese for _, chinese in NOTICES.values() if "{" in chinese},
         **MODELS,
         **WEB,
         **EMBEDDING,
         **OTHERS,
         **MENDS,
         **SERVERS,
-        **dict(NOTICES.values()),
-        **{chinese: chinese for _, chinese in NOTICES.values() if "{" in chinese},
     }
 )
 """A sentence in the page's language."""
