@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import threading
 import time
@@ -107,10 +108,9 @@ class RemoteEmbedder:
         with self._lock:
             loop, self._loop, self._slots = self._loop, None, None
         if loop is not None:
-            try:
+            with contextlib.suppress(TimeoutError):  # the loop is stuck; the connections go with the process
                 asyncio.run_coroutine_threadsafe(self._end(), loop).result(CLOSING)
-            finally:
-                loop.call_soon_threadsafe(loop.stop)
+            loop.call_soon_threadsafe(loop.stop)
 
     # --- between threads ----------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ PANELS = {
 
 def draw(trace: Trace, t: Texts) -> None:
     """A finished or stopped turn; a decision that nothing came of yet is not shown as one."""
-    kept, trace = trace, told(trace, t.language)
+    said = told(trace, t.language)
     if trace.standalone:
         draw_understood(trace.standalone, t)
     if trace.action is not None and (trace.strips or trace.answer or not trace.stopped):
@@ -45,10 +45,10 @@ def draw(trace: Trace, t: Texts) -> None:
         draw_written(trace.answer, {citation.n: web.name_of(citation, t) for citation in trace.citations})
     elif trace.answer:
         draw_text(trace.answer)
-    if trace.cut:
-        st.caption(f":material/content_cut: **{t('cut_short')}** {safe.in_markdown(trace.cut)}")
-    if trace.error:
-        st.error(safe.in_markdown(trace.error), icon=":material/error:")
+    if said.cut:
+        st.caption(f":material/content_cut: **{t('cut_short')}** {safe.in_markdown(said.cut)}")
+    if said.error:
+        st.error(safe.in_markdown(said.error), icon=":material/error:")
     if trace.stopped:
         came = trace.answer or trace.documents
         st.caption(f":material/stop_circle: {t('stopped' if came else 'stopped_empty')}")
@@ -56,11 +56,11 @@ def draw(trace: Trace, t: Texts) -> None:
     if trace.files:
         names = ", ".join(trace.files)
         st.caption(f":material/filter_alt: {safe.in_markdown(t('asked_of', files=names))}")
-    for notice in _notices(trace, t):
+    for notice in _notices(said, t):
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
-    exporting.draw(kept, t)
+    exporting.draw(trace, t)
 
 
 def draw_understood(question: str, t: Texts) -> None:

@@ -16,6 +16,7 @@ from crag.ui import safe, spoken
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
 from crag.ui.panels import corrections, second_opinion, web
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 DODGE = 0.03
 """Scores that round to the same multiple of this stand above each other."""
@@ -86,11 +87,16 @@ def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Tex
         ("verdict", f"<span class='crag-verdict'>{safe.in_html(texts(document.verdict))}</span>{_said(said, texts)}"),
         (
             "reason",
-            f"<details><summary>{safe.in_html(document.reason or document.cause or '')}</summary>{text}</details>",
+            f"<details><summary>{safe.in_html(_why(document, texts))}</summary>{text}</details>",
         ),
     )
     inside = "".join(f"<td class='crag-{name}-cell'>{cell}</td>" for name, cell in cells)
     return f"<tr class='crag-{document.verdict}'>{inside}</tr>"
+
+
+def _why(document: GradedDocument, texts: Texts) -> str:
+    """The reason of the score, or the cause why there is none."""
+    return document.reason or translated(document.cause or "", texts.language)
 
 
 def _place(document: GradedDocument, texts: Texts) -> str:

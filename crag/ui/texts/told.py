@@ -236,8 +236,8 @@ WEB: Final[dict[str, str]] = {
     "{who} failed with HTTP status {status}: try again later, or check CRAG_WEB_URL.": (
         "{who} 出错，HTTP 状态 {status}：请稍后重试，或检查 CRAG_WEB_URL。"
     ),
-    "{n} searches a day are allowed and were made today: raise CRAG_WEB_DAILY_SEARCHES, or ask again tomorrow.": (
-        "今天允许的 {n} 次搜索已用完：请增大 CRAG_WEB_DAILY_SEARCHES，或明天再问。"
+    "Today's searches are used up ({n} a day): raise CRAG_WEB_DAILY_SEARCHES, or ask again tomorrow.": (
+        "今天的搜索次数已用完（每天 {n} 次）：请增大 CRAG_WEB_DAILY_SEARCHES，或明天再问。"
     ),
     "The searches of the day cannot be counted in {path}: correct its permissions or make room.": (
         "无法在 {path} 中记录当天的搜索次数：请更正权限或腾出空间。"
