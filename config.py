@@ -116,7 +116,7 @@ class Settings(BaseSettings):
         1500, description="At most so many tokens of an answer; a longer one is cut, and marked as cut."
     )
     llm_context: Annotated[int, Field(ge=0, le=10_000_000)] = Field(
-        0, description="Tokens that fit into the model's window; 0: asked of the server, or 8192 where it does not say."
+        0, description="Tokens that fit into the model's window; 0: as the server says or as is known of it, else 8192."
     )
     llm_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
         60.0, description="Seconds that one call of a model may take, or keep silent while it streams."
@@ -131,6 +131,9 @@ class Settings(BaseSettings):
         0.0, description="What a million tokens cost that the model reads, for the costs that are shown; 0: unknown."
     )
     price_out: Annotated[float, Field(ge=0, le=1e6)] = Field(0.0, description="... that the model writes.")
+    embedding_price: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        0.0, description="... that an embedding service reads."
+    )
     currency: str = Field("USD", max_length=8, description="What these prices are in.")
     history_turns: Annotated[int, Field(ge=0, le=50)] = Field(
         6, description="Earlier questions and answers that a model sees to understand a follow-up."

@@ -36,6 +36,7 @@ from crag.generator.bare import BareAnswer
 from crag.generator.direct import FixedDirectAnswer, LlmDirectAnswer
 from crag.generator.extractive import ExtractiveGenerator
 from crag.generator.llm import LlmGenerator
+from crag.idf import idf
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
@@ -49,6 +50,7 @@ from crag.search.kept import Limits
 from crag.search.llm_rewriter import LlmRewriter
 from crag.search.opening import open_search
 from crag.search.rewriter import by_idf
+from crag.text import sentences
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +131,7 @@ class House:
         now = self.calibrated(judge or self._without_judge(settings))
         made = Parts(
             knowledge_base=self.knowledge_base,
-            embedder=self.embedder,
+            embedder=self.embedder.noting(ledger) if isinstance(self.embedder, Sending) else self.embedder,
             evaluator=now.evaluator,
             rewriter=by_idf,
             generator=ExtractiveGenerator(quotes=settings.quotes),
@@ -176,6 +178,9 @@ class House:
 
         Nothing is sent for it where another machine makes the vectors.
         """
+        for text in ("One. Two.", "一。二。"):  # the tables of both languages, read at first use
+            sentences(text)
+            idf(text)
         if writing_spec(settings) or grading_spec(settings):
             self.models.warm_up()
         if isinstance(self.embedder, Sending):
@@ -187,8 +192,10 @@ class House:
             log.info("not warmed up: %s", error)
 
     def close(self) -> None:
-        """Closes the connections of the models and the knowledge base."""
+        """Closes the connections of the models and of the service that makes vectors, and the knowledge base."""
         self.models.close()
+        if isinstance(self.embedder, Sending):
+            self.embedder.close()
         self.knowledge_base.close()
 
 
@@ -254,6 +261,7 @@ def embedder_of(settings: Settings, embedded: Embedder) -> Embedder:
         timeout=settings.llm_timeout,
         retries=settings.llm_retries,
         concurrency=settings.llm_concurrency,
+        price=settings.embedding_price,
     )
 
 

@@ -195,6 +195,10 @@ class BuildFinished(Frozen):
     passages: int = 0
     failed: int = 0
     seconds: float = 0.0
+    tokens: int | None = None
+    """That a service read to make vectors; None: nothing was sent, or it does not say."""
+    cost: float | None = None
+    """Of these vectors; None: unknown."""
 
 
 BuildEvent = BuildStarted | FileProgress | FileFinished | BuildFinished

@@ -19,7 +19,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "models": {
         "write": ("llm_provider", "llm_model"),
         "grade": ("evaluator", "grader_provider", "grader_model"),
-        "embed": ("embedding_provider", "embedding_model", "embedding_dimension"),
+        "embed": ("embedding_provider", "embedding_model", "embedding_dimension", "embedding_price"),
         "services": (
             *("dashscope_api_key", "dashscope_region", "dashscope_url"),
             *("deepseek_api_key", "deepseek_url"),
@@ -63,7 +63,10 @@ ONLY_WITH: Final[dict[str, tuple[str, ...]]] = {
     "llm_model": tuple(f"write:{name}" for name in ("dashscope", "openai", "deepseek", "llamacpp", "pydantic-ai")),
     "grader_provider": ("evaluator:llm",),
     "grader_model": ("evaluator:llm", "evaluator:cross-encoder"),
-    **dict.fromkeys(("embedding_model", "embedding_dimension"), ("embed:ollama", "embed:dashscope", "embed:openai")),
+    **dict.fromkeys(
+        ("embedding_model", "embedding_dimension", "embedding_price"),
+        ("embed:ollama", "embed:dashscope", "embed:openai"),
+    ),
     **dict.fromkeys(("dashscope_api_key", "dashscope_region", "dashscope_url"), ("dashscope",)),
     **dict.fromkeys(("deepseek_api_key", "deepseek_url"), ("deepseek",)),
     **dict.fromkeys(("openai_api_base", "openai_api_key"), ("openai",)),
@@ -150,7 +153,7 @@ def _chosen(wanted: Mapping[str, Any]) -> set[str]:
 
 _TOGETHER: Final = {
     "evaluator": ("grader_provider", "grader_model"),
-    "embedding_provider": ("embedding_model", "embedding_dimension"),
+    "embedding_provider": ("embedding_model", "embedding_dimension", "embedding_price"),
     "parser": ("mineru_url", "mineru_timeout"),
 }
 """What belongs to a choice and means nothing to another one."""
@@ -160,7 +163,8 @@ def opened_with(settings: Settings) -> tuple[str, ...]:
     """The settings that `assembly.open_house` reads; what else is set counts from the next question on."""
     names = ["embedding_provider", "parser", "ocr", "parse_timeout", "threads"]
     if settings.embedding_provider != "embedded":
-        names += ["embedding_model", "embedding_dimension", "llm_timeout", "llm_retries", "llm_concurrency"]
+        names += ["embedding_model", "embedding_dimension", "embedding_price"]
+        names += ["llm_timeout", "llm_retries", "llm_concurrency"]
         names += {
             "ollama": ["ollama_url", "ollama_embed"],
             "dashscope": ["dashscope_api_key", "dashscope_region", "dashscope_url"],

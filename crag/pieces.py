@@ -33,7 +33,7 @@ class Sent:
     """What the model is really given, before anything else.
 
     `knowledge` is what it reads of the knowledge that was handed over: strips that do not fit into its window are left
-    out, and what could pass for a part of the prompt is defused. None: it was handed none.
+    out, and what could pass for a part of the prompt is made inert. None: it was handed none.
     """
 
     knowledge: Knowledge | None

@@ -343,10 +343,10 @@ class WebSearched(Frozen):
 
 
 class ModelCall(Frozen):
-    """One call of a language model: what for, of whom, and what it took."""
+    """One call of a language or embedding model: what for, of whom, and what it took."""
 
     role: str
-    """condense, draft, grade, rewrite, generate or check."""
+    """condense, draft, embed, grade, rewrite, generate or check."""
     model: str
     """`provider:name`."""
     seconds: float

@@ -15,6 +15,7 @@ from crag.agent_model.probe import probe
 from crag.agent_model.profiles import address
 from crag.agent_model.specs import grading_spec, writing_spec
 from crag.assembly import House, embedder_of, web_search
+from crag.embedding.base import Sending
 from crag.embedding.choosing import USUAL
 from crag.embedding.dashscope import native_address
 from crag.errors import ConfigurationError, CragError
@@ -192,7 +193,12 @@ def _read(settings: Settings) -> str:
 
 async def _embedded(settings: Settings, house: House) -> str:
     """By who makes the vectors with `settings`, also where the house was opened with somebody else."""
-    vector = await in_pool(embedder_of(settings, house.embedder).embed_query, TRIED_WITH)
+    embedder = embedder_of(settings, house.embedder)
+    try:
+        vector = await in_pool(embedder.embed_query, TRIED_WITH)
+    finally:
+        if isinstance(embedder, Sending) and embedder is not house.embedder:
+            await in_pool(embedder.close)
     return f" with a vector of {len(vector)} numbers"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pymupdf
 import pytest
-from vector_server import KEY, VectorServer, serving
+from vector_server import KEY, TOKENS, VectorServer, serving
 
 from config import Settings, load_settings
 from crag.__main__ import main
@@ -84,11 +84,16 @@ def test_a_question_is_answered_over_vectors_of_a_service_and_graded_as_without_
     sent = " ".join(server.texts)
     assert "thirty days" in sent
     assert server.texts[-1].endswith(QUESTION)
+    (call,) = trace.calls
+    assert (call.role, call.tokens_in, call.error) == ("embed", TOKENS, None)
     count = len(server.requests)
     again = asked(house, settings)
+    assert again.calls == ()
     assert len(server.requests) == count, "the question is known, and grading needs no service"
     assert scores(again) == pytest.approx(scores(trace), abs=0.01), "now from the vectors that were kept, halved"
     house.close()
+    assert isinstance(house.embedder, RemoteEmbedder)
+    assert house.embedder._loop is None, "its connections are closed with the house"
 
 
 def test_with_the_service_down_the_house_opens_and_says_so_when_it_is_asked(folder: Path, server: VectorServer) -> None:

@@ -29,7 +29,7 @@ PURE = ("crag.action_trigger", "crag.refinement")
 LAYERS = (
     ENTRIES,
     ("crag.evaluation",),
-    ("crag.assembly", "crag.services", "crag.options", "crag.personal"),
+    ("crag.assembly", "crag.services", "crag.opinions", "crag.options", "crag.personal"),
     (
         "crag.pipeline",
         "crag.replay",

@@ -18,6 +18,8 @@ from crag.text import tokens
 
 KEY = "sk-secret-4711"
 OLLAMA, OPENAI = "/api/embed", "/v1/embeddings"
+TOKENS = 5
+"""That every text has."""
 DASHSCOPE = "/api/v1/services/embeddings/text-embedding/text-embedding"
 
 
@@ -55,6 +57,8 @@ class VectorServer:
     asked: threading.Event = field(default_factory=threading.Event)
     at_once: int = 0
     most_at_once: int = 0
+    connected: int = 0
+    """Connections that are open."""
     lost: int = 0
     """Requests whose sender had gone before they were answered."""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -84,17 +88,17 @@ def _answer(state: VectorServer, request: dict[str, Any]) -> bytes:
     vectors: list[Any] = [state.vector(text, asked) for text in _texts(request)]
     if state.change is not None:
         vectors = state.change(vectors)
-    rows = list(enumerate(vectors))[::-1]
+    rows, tokens = list(enumerate(vectors))[::-1], TOKENS * len(_texts(request))
     match request["path"]:
         case "/api/embed":
-            answer: dict[str, Any] = {"model": request["model"], "embeddings": vectors, "total_duration": 1}
+            answer: dict[str, Any] = {"model": request["model"], "embeddings": vectors, "prompt_eval_count": tokens}
         case "/v1/embeddings":
             data = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in rows]
-            usage = {"prompt_tokens": 1, "total_tokens": 1}
+            usage = {"prompt_tokens": tokens, "total_tokens": tokens}
             answer = {"object": "list", "data": data, "model": request["model"], "usage": usage}
         case _:
             data = [{"text_index": i, "embedding": vector} for i, vector in rows]
-            answer = {"output": {"embeddings": data}, "usage": {"total_tokens": 1}, "request_id": "r"}
+            answer = {"output": {"embeddings": data}, "usage": {"total_tokens": tokens}, "request_id": "r"}
     return json.dumps(answer).encode()
 
 
@@ -105,6 +109,16 @@ def serving() -> Iterator[VectorServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            with state.lock:
+                state.connected += 1
+
+        def finish(self) -> None:
+            with state.lock:
+                state.connected -= 1
+            super().finish()
 
         def do_POST(self) -> None:
             request = {"path": self.path, **json.loads(self.rfile.read(int(self.headers["Content-Length"])))}

@@ -35,7 +35,7 @@ class PydanticAiModel:
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
         self.name = spec.name
-        self.windows = Windows(spec)
+        self.windows = Windows(spec, self._listed_window)
         self._built: dict[asyncio.AbstractEventLoop, asyncio.Future[Built]] = {}
         self._refused: frozenset[Field] = frozenset()
         """What this server was seen to refuse: a call succeeded without it."""
@@ -122,6 +122,13 @@ class PydanticAiModel:
     async def window(self) -> int:
         """See `ChatModel.window`."""
         return (await self.windows.known()).tokens
+
+    async def _listed_window(self) -> int | None:
+        """As pydantic-ai knows it of the model."""
+        try:
+            return (await self._ready()).model.context_window
+        except ModelError:  # the call itself will tell
+            return None
 
     def count(self, text: str) -> int:
         """See `ChatModel.count`."""

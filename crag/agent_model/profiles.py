@@ -77,7 +77,7 @@ def build(spec: ModelSpec, url: str, key: str) -> Built:
 
     http = create_async_httpx2_client(timeout=httpx2.Timeout(spec.timeout, connect=min(CONNECT, spec.timeout)))
     client = AsyncOpenAI(base_url=url, api_key=key or NO_KEY, http_client=http, max_retries=0)
-    if not _is_openai(url):
+    if not is_openai(url):
         client.organization = client.project = None  # from the environment, and no business of another server
     profile, mode = _profile(spec, url)
     provider = OpenAICompatibleProvider(spec.provider, openai_client=client, profile=profile)
@@ -109,7 +109,7 @@ def _profile(spec: ModelSpec, url: str) -> tuple[ModelProfile, Mode]:
         supports_inline_system_prompts=False,
         openai_chat_supports_multiple_system_messages=False,
     )
-    if not _is_openai(url):
+    if not is_openai(url):
         # Others know `max_tokens` alone, may read `<|im_start|>` in a document as the real thing, and may use the
         # schema as a grammar without showing it to the model.
         ours["openai_chat_supports_max_completion_tokens"] = False
@@ -134,7 +134,7 @@ def _thinking(spec: ModelSpec, url: str) -> tuple[dict[str, Any], dict[str, Any]
             return {"extra_body": {"thinking": {"type": "disabled"}}}, {"extra_body": {"thinking": {"type": "enabled"}}}
         case "llamacpp":
             return _template(thinking=False), _template(thinking=True)
-        case _ if _is_openai(url):
+        case _ if is_openai(url):
             return {"thinking": False}, {}
         case _:  # vLLM, LM Studio, llama.cpp; a public service may refuse a field that it does not know
             return (_template(thinking=False), _template(thinking=True)) if _is_near(url) else ({}, {})
@@ -165,7 +165,8 @@ def _named(spec: ModelSpec) -> Built:
     return Built(model, "native" if native else "prompted", {"thinking": False, "max_retries": 0}, {"max_retries": 0})
 
 
-def _is_openai(url: str) -> bool:
+def is_openai(url: str) -> bool:
+    """Whether it is OpenAI's own service, and not another that speaks its language."""
     return (urlsplit(url).hostname or "") == "api.openai.com"
 
 

@@ -1,28 +1,31 @@
-"""Text of others inside a prompt: between tags that nothing in it can open or close."""
+"""Text of others inside a prompt: nothing in it can be taken for a tag, a control token or a mark of the prompt."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-TAGS: Final = ("knowledge", "question", "conversation", "message", "answer")
-"""Those that prompts are built of, beside what chat templates and client libraries give a meaning of their own."""
+from crag.text import visible
 
-_OPENS = re.compile(
-    r"<(?=[/\s]*(?:"
-    + "|".join(TAGS)
-    + r"|system|user|assistant|human|developer|tool\w*|pyai:|think|thinking|sys|s|bos|eos|(?:start|end)_of_turn)\b"
-    r"|[/\s]*[|｜]|<)",
-    re.IGNORECASE,
-)
-_INSTRUCTION = re.compile(r"\[(?=/?\s*INST\s*\])", re.IGNORECASE)
+TAGS: Final = ("document", "knowledge", "question", "conversation", "message", "answer")
+"""Those that prompts are built of."""
+
+_OPENS: Final = re.compile(rf"[<＜﹤](?=[^\W\d]|\s*[/|｜!?<＜﹤]|\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
+"""What could begin a tag or a model's control token; "x < y" and "x<5" could not."""
+_MARK: Final = re.compile(r"[\[［【](\s*d\s*\d+\s*(?:s\s*\d+\s*)?)[\]］】]", re.IGNORECASE)
+"""What looks like the mark of a strip that is shown to a judge."""
+_INSTRUCTION: Final = re.compile(r"\[(?=/?\s*INST\s*\])", re.IGNORECASE)
 
 
-def defused(text: str) -> str:
-    """`text` in which no tag of a prompt or of a chat template begins: its `<` is `‹`, everything else is as it was."""
-    return _INSTRUCTION.sub("(", _OPENS.sub("‹", text))
+def inert(text: str) -> str:
+    """`text` without what no reader sees, and without the signs that begin a tag, a control token or a mark.
+
+    Words stay as they are. The one fence around whatever files, web pages and people say in a prompt; to apply it
+    twice changes nothing more.
+    """
+    return _INSTRUCTION.sub("(", _MARK.sub(r"(\1)", _OPENS.sub("‹", visible(text))))
 
 
 def block(tag: str, text: str) -> str:
-    """`text`, defused, between the lines `<tag>` and `</tag>`."""
-    return f"<{tag}>\n{defused(text)}\n</{tag}>"
+    """`text`, inert, between the lines `<tag>` and `</tag>`."""
+    return f"<{tag}>\n{inert(text)}\n</{tag}>"

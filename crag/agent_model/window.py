@@ -1,15 +1,16 @@
-"""How many tokens fit into a model's window: as set, as its server says, or cautious guesses."""
+"""How many tokens fit into a model's window: as set, as its server says, as is known of it, or a cautious guess."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from crag.agent_model import gguf
 from crag.agent_model.base import ModelSpec
-from crag.agent_model.profiles import address
+from crag.agent_model.profiles import address, is_openai
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,6 +21,23 @@ OLLAMA_DEFAULT: Final = 4096
 PATIENCE: Final = 5.0
 ASK_AGAIN: Final = 60.0
 """Seconds for which a guess is kept before the server is asked anew."""
+QWEN: Final = (
+    ("qwen3-max", 262_144),
+    ("qwen3-coder", 262_144),
+    ("qwen3.", 262_144),
+    ("qwen3-0.6b", 32_768),
+    ("qwen3-1.7b", 32_768),
+    ("qwen3-", 81_920),
+    ("qwen-plus", 131_072),
+    ("qwen-flash", 131_072),
+    ("qwen-turbo", 131_072),
+    ("qwq-", 131_072),
+    ("qwen-max", 32_768),
+    ("qwen2.5-", 32_768),
+)
+"""Windows of DashScope's models by the beginning of their names, the first that fits; the smallest that a model of the
+name has had. From Alibaba Cloud's list of models and genai-prices 0.2.3, December 2026. DashScope itself does not tell.
+"""
 
 
 @dataclass(frozen=True)
@@ -28,44 +46,55 @@ class Window:
 
     tokens: int
     certain: bool = True
-    """Whether it was set or told by the server."""
+    """Whether it was set, told by the server, or is known of the model."""
     notice: str = ""
     """What the user should know of it; empty: nothing."""
 
 
 class Windows:
-    """The window of one model, asked for once."""
+    """The window of one model, asked for once. `listed` gives what pydantic-ai knows of the model, None: nothing."""
 
-    def __init__(self, spec: ModelSpec) -> None:
-        self._spec = spec
+    def __init__(self, spec: ModelSpec, listed: Callable[[], Awaitable[int | None]]) -> None:
+        self._spec, self._listed = spec, listed
         self._found: Window | None = None
         self._asked = 0.0
 
     async def known(self) -> Window:
         """Never raises: a server that cannot be asked has the cautious default, and is asked again later."""
         if self._found is None or (not self._found.certain and time.monotonic() > self._asked + ASK_AGAIN):
-            self._found, self._asked = await window(self._spec), time.monotonic()
+            self._found, self._asked = await window(self._spec, self._listed), time.monotonic()
         return self._found
 
 
-async def window(spec: ModelSpec) -> Window:
-    """Asks the server where nothing is set; a guess of 8192 tokens where it does not tell."""
+async def window(spec: ModelSpec, listed: Callable[[], Awaitable[int | None]]) -> Window:
+    """Asks the server where nothing is set, and looks up what no server tells; else a guess of 8192 tokens."""
     if spec.context:
         return Window(spec.context)
     if spec.provider == "llamacpp":
         return Window(gguf.CONTEXT)
-    if spec.provider not in ("ollama", "openai"):
-        return Window(WINDOW, certain=False)
+    found: Window | int | None
+    if spec.provider == "dashscope":
+        found = next((tokens for name, tokens in QWEN if spec.model.startswith(name)), None)
+    elif spec.provider == "ollama" or (spec.provider == "openai" and not is_openai(address(spec))):
+        found = await _told(spec)
+    else:
+        found = await listed()
+    if isinstance(found, int):
+        return Window(found)
+    return found or Window(WINDOW, certain=False)
+
+
+async def _told(spec: ModelSpec) -> Window | None:
+    """By the server; None where it cannot be asked or does not tell."""
     import httpx2
 
     key = spec.key.get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
         async with httpx2.AsyncClient(timeout=min(PATIENCE, spec.timeout), headers=headers) as client:
-            found = await (_ollama if spec.provider == "ollama" else _openai)(client, spec)
+            return await (_ollama if spec.provider == "ollama" else _openai)(client, spec)
     except (httpx2.HTTPError, ValueError, TypeError, AttributeError):  # not there, or it speaks otherwise
-        found = None
-    return found or Window(WINDOW, certain=False)
+        return None
 
 
 async def _ollama(client: httpx2.AsyncClient, spec: ModelSpec) -> Window | None:

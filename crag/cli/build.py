@@ -131,4 +131,6 @@ def _built(event: BuildFinished) -> int:
     errors.print(
         f"{counted(event.files, 'file')}, {counted(event.passages, 'passage')}{failed} ({event.seconds:.1f} s)."
     )
+    if event.tokens is not None:
+        errors.print(f"The embedding service read {event.tokens:,} tokens.")
     return DONE

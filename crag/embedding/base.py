@@ -9,6 +9,8 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from crag.agent_model.base import Ledger
+
 Vectors = npt.NDArray[np.float32]
 SERVICES: Final = ("ollama", "dashscope", "openai")
 """First words of the fingerprints of embeddings that a service makes."""
@@ -52,6 +54,14 @@ class Sending(Protocol):
 
     def embed_until(self, texts: Sequence[str], stopping: threading.Event) -> Vectors:
         """As `embed_passages`, and more patient; raises StoppedError soon after `stopping` is set."""
+        ...
+
+    def noting(self, ledger: Ledger) -> Embedder:
+        """The same embedder, which notes each of its requests in `ledger`; it is `Sending` too."""
+        ...
+
+    def close(self) -> None:
+        """Gives up what is on its way and closes the connections; they are opened again when they are needed."""
         ...
 
 

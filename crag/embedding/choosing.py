@@ -27,11 +27,12 @@ def make_embedder(
     timeout: float = 60.0,
     retries: int = 2,
     concurrency: int = 16,
+    price: float = 0.0,
 ) -> RemoteEmbedder:
     """The embedder of a service; nothing is sent yet.
 
     `url` is as in the settings; empty: DashScope's own of `region`. `model` empty: the provider's usual one.
-    `dimension` 0: the model's own. `timeout` is in seconds, per request.
+    `dimension` 0: the model's own. `timeout` is in seconds, per request; `price` of a million tokens, 0: unknown.
     """
     model = model or USUAL.get(provider, "")
     service: Service
@@ -42,4 +43,4 @@ def make_embedder(
             service = DashScope(native_address(url, region), model, key, dimension, timeout)
         case "openai":
             service = OpenAICompatible(url, model, key, dimension, timeout)
-    return RemoteEmbedder(service, retries, concurrency)
+    return RemoteEmbedder(service, retries, concurrency, price=price)

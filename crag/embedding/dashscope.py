@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import SecretStr
 
 from crag.embedding.prefixes import NONE
-from crag.embedding.service import Kind, Mends, Refusal
+from crag.embedding.service import Answer, Kind, Mends, Refusal
 from crag.embedding.waiting import retry_after
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class DashScope:
         )
         self._client: AsyncClient | None = None
 
-    async def send(self, texts: Sequence[str], kind: Kind) -> Sequence[Sequence[float]]:
+    async def send(self, texts: Sequence[str], kind: Kind) -> Answer:
         """See `Service.send`."""
         from dashscope.v2 import errors
 
@@ -68,7 +68,8 @@ class DashScope:
         rows = sorted(answer.embeddings, key=lambda row: row.index)
         if [row.index for row in rows] != list(range(len(texts))):
             raise Refusal("form")
-        return [row.embedding for row in rows]
+        tokens = answer.usage.total_tokens or answer.usage.input_tokens if answer.usage else None
+        return Answer([row.embedding for row in rows], tokens or None)
 
     def open(self) -> AsyncClient:
         """See `Service.open`."""
@@ -79,6 +80,12 @@ class DashScope:
                 api_key=self.key.get_secret_value(), base_url=self.url, timeout=self.timeout, max_retries=0
             )
         return self._client
+
+    async def aclose(self) -> None:
+        """See `Service.aclose`."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
 
 
 def _status(error: DashScopeError) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from crag.embedding.prefixes import prefixes_of
-from crag.embedding.service import Kind, Mends, Refusal
+from crag.embedding.service import Answer, Kind, Mends, Refusal
 from crag.embedding.waiting import retry_after
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Ollama:
         )
         self._client: AsyncClient | None = None
 
-    async def send(self, texts: Sequence[str], kind: Kind) -> Sequence[Sequence[float]]:
+    async def send(self, texts: Sequence[str], kind: Kind) -> Answer:
         """See `Service.send`."""
         import httpx
 
@@ -47,7 +47,7 @@ class Ollama:
             raise Refusal("slow") from None
         except (ConnectionError, httpx.TransportError):
             raise Refusal("unreachable") from None
-        return answer.embeddings
+        return Answer(answer.embeddings, answer.prompt_eval_count)
 
     def open(self) -> AsyncClient:
         """See `Service.open`."""
@@ -56,6 +56,12 @@ class Ollama:
 
             self._client = AsyncClient(self.url, timeout=self.timeout, event_hooks={"response": [_refuse]})
         return self._client
+
+    async def aclose(self) -> None:
+        """See `Service.aclose`."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()  # type: ignore[no-untyped-call]
 
 
 async def _refuse(response: httpx.Response) -> None:

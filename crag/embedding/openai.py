@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import SecretStr
 
 from crag.embedding.prefixes import prefixes_of
-from crag.embedding.service import Kind, Mends, Refusal
+from crag.embedding.service import Answer, Kind, Mends, Refusal
 from crag.embedding.waiting import retry_after
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class OpenAICompatible:
         )
         self._client: AsyncOpenAI | None = None
 
-    async def send(self, texts: Sequence[str], kind: Kind) -> Sequence[Sequence[float]]:
+    async def send(self, texts: Sequence[str], kind: Kind) -> Answer:
         """See `Service.send`."""
         import openai
 
@@ -60,7 +60,8 @@ class OpenAICompatible:
         rows = sorted(answer.data, key=lambda row: row.index)
         if [row.index for row in rows] != list(range(len(texts))):
             raise Refusal("form")
-        return [row.embedding for row in rows]
+        usage = getattr(answer, "usage", None)  # some servers leave it out
+        return Answer([row.embedding for row in rows], getattr(usage, "prompt_tokens", None) or None)
 
     def open(self) -> AsyncOpenAI:
         """See `Service.open`."""
@@ -70,6 +71,12 @@ class OpenAICompatible:
             key = self.key.get_secret_value() or NO_KEY
             self._client = AsyncOpenAI(base_url=self.url, api_key=key, max_retries=0, timeout=self.timeout)
         return self._client
+
+    async def aclose(self) -> None:
+        """See `Service.aclose`."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
 
 
 def _said(body: object) -> str:

@@ -52,6 +52,16 @@ class Mends:
     form: str
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What a service has made of some texts."""
+
+    vectors: Sequence[Sequence[float]]
+    """One per text, in their order; not checked yet."""
+    tokens: int | None = None
+    """That it read; None: it does not say."""
+
+
 class Service(Protocol):
     """One model of one service. `send` runs on the embedder's loop and keeps its connections there."""
 
@@ -73,8 +83,12 @@ class Service(Protocol):
         """Imports the library and makes its client, once; costs up to a second, and asks nobody."""
         ...
 
-    async def send(self, texts: Sequence[str], kind: Kind) -> Sequence[Sequence[float]]:
+    async def send(self, texts: Sequence[str], kind: Kind) -> Answer:
         """One request: a vector per text, in their order. Raises `Refusal`, and whatever reading the answer raises."""
+        ...
+
+    async def aclose(self) -> None:
+        """Closes the connections, on the loop that they belong to; `open` makes new ones."""
         ...
 
 

@@ -13,6 +13,7 @@ from crag.export.pictures import Pages, pictures_of
 from crag.export.trace_json import as_json
 from crag.schema import Trace
 from crag.ui.texts import Texts
+from crag.ui.texts.told import told
 
 
 class Form(StrEnum):
@@ -33,11 +34,12 @@ def export(form: Form, traces: Sequence[Trace], t: Texts, pages: Pages | None = 
 
     `pages` gives the images of the report; without it there are none. Blocking where images are drawn.
     """
+    said = [told(trace, t.language) for trace in traces]
     match form:
         case Form.HTML:
-            text = as_html(traces, pictures_of(traces, pages), t)
+            text = as_html(said, pictures_of(traces, pages), t)
         case Form.MARKDOWN:
-            text = as_markdown(traces, t)
+            text = as_markdown(said, t)
         case Form.JSON:
             text = as_json(traces, whole)
     return text.encode("utf-8", "replace")  # lone surrogates of broken PDFs have no UTF-8

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Final
 
 from crag.agent_model.base import ChatModel, Ledger
-from crag.agent_model.quoting import defused
+from crag.agent_model.quoting import inert
 from crag.errors import GenerationError
 from crag.generator.claims import rounded
 from crag.generator.prompt_parts import Told, between_tags, of_sources, prompt_of, sent
@@ -75,16 +75,16 @@ class LlmGenerator:
         ranked = sorted(knowledge.strips, key=_rank)
         for leaving in range(len(ranked)):
             kept = only(knowledge, {strip.id for strip in ranked[leaving:]}) if leaving else knowledge
-            kept = _inert(kept)
+            kept = _fenced(kept)
             if self.model.count(_prompt(question, kept)) <= tokens:
                 return kept
         return None
 
 
-def _inert(knowledge: Knowledge) -> Knowledge:
+def _fenced(knowledge: Knowledge) -> Knowledge:
     """The same without what speaks for others: tags of a prompt, reference marks that look like source numbers."""
-    sources = tuple(one.model_copy(update={"text": rounded(defused(one.text))}) for one in knowledge.sources)
-    return knowledge.model_copy(update={"sources": sources, "text": defused(as_text(sources))})
+    sources = tuple(one.model_copy(update={"text": rounded(inert(one.text))}) for one in knowledge.sources)
+    return knowledge.model_copy(update={"sources": sources, "text": inert(as_text(sources))})
 
 
 def _rank(strip: GradedStrip) -> tuple[bool, float, int]:

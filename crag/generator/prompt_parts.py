@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
-from crag.agent_model.quoting import block
+from crag.agent_model.quoting import block, inert
 from crag.refinement import as_text
 from crag.schema import Origin, SentPart, Source
 
@@ -28,10 +28,11 @@ def prompt_of(parts: Iterable[SentPart]) -> str:
 
 def between_tags(tag: str, held: Sequence[Told]) -> list[Told]:
     """`block` in pieces: it is made of the whole, since a tag could begin in one piece and end in the next."""
+    held = [(origin, inert(text)) for origin, text in held]
     whole = block(tag, "".join(text for _, text in held))
     at = len(f"<{tag}>\n")
     pieces: list[Told] = [(Origin.INSTRUCTIONS, whole[:at])]
-    for origin, text in held:  # defusing changes signs, no length
+    for origin, text in held:  # once more made inert, for what begins in one and ends in the next: no length changes
         pieces.append((origin, whole[at : at + len(text)]))
         at += len(text)
     return [*pieces, (Origin.INSTRUCTIONS, whole[at:])]

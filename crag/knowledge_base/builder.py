@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from crag.agent_model.base import Ledger
 from crag.embedding.base import Embedder, Sending
 from crag.events import (
     BuildEvent,
@@ -34,7 +35,7 @@ from crag.knowledge_base.passage_vectors import batches, known_vectors, stacked,
 from crag.knowledge_base.plan import Order, Plan, tried_again, wanted
 from crag.knowledge_base.records import Reading, State, Target
 from crag.knowledge_base.scan import CancelledScanError, Entry, Hasher, compare, scan
-from crag.knowledge_base.telling import Place, progress, row_of, told_of
+from crag.knowledge_base.telling import Place, progress, row_of, spent, told_of
 from crag.knowledge_base.vector_store import VectorStore
 from crag.knowledge_base.workers import CancelledError, TransientPdfError, Workers
 
@@ -63,8 +64,12 @@ class Builder:
     """By path."""
     sessions: ExitStack = field(default_factory=ExitStack)
     started: float = field(default_factory=time.monotonic)
+    sent: Ledger = field(default_factory=Ledger)
+    """The requests to a service that makes the vectors."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.embedder, Sending):
+            self.embedder = self.embedder.noting(self.sent)
         self.index = Generation(
             self.chroma_dir, self.catalog, self.fingerprint, self.store, self.sessions, self._stop_if_cancelled
         )
@@ -145,7 +150,9 @@ class Builder:
             except (CancelledError, CancelledScanError):
                 staged = len(self.catalog.staged())
                 version = self.catalog.state().version
-                finished = BuildFinished(version=version, published=False, staged=staged, seconds=self._seconds())
+                finished = BuildFinished(
+                    version=version, published=False, staged=staged, seconds=self._seconds(), **spent(self.sent)
+                )
             if store is not None:
                 self.index.seal(store)
         yield finished
@@ -198,7 +205,7 @@ class Builder:
         return fresh
 
     def _finished(self) -> BuildFinished:
-        return told_of(self.catalog.rows(), self.catalog.state().version, self._seconds())
+        return told_of(self.catalog.rows(), self.catalog.state().version, self._seconds(), self.sent)
 
     # --- files --------------------------------------------------------------------------------------------------
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
+from crag.agent_model.base import Ledger
 from crag.events import BuildFinished, FileProgress, FileRow
 from crag.knowledge_base.pace import Pace
 from crag.knowledge_base.records import Reading
+
+
+class Spent(TypedDict):
+    tokens: int | None
+    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ def row_of(path: str, reading: Reading) -> FileRow:
     )
 
 
-def told_of(rows: Sequence[FileRow], version: int, seconds: float) -> BuildFinished:
+def told_of(rows: Sequence[FileRow], version: int, seconds: float, sent: Ledger) -> BuildFinished:
     """The end of a build that published `rows`; passages of equal files count once."""
     return BuildFinished(
         version=version,
@@ -58,4 +65,12 @@ def told_of(rows: Sequence[FileRow], version: int, seconds: float) -> BuildFinis
         passages=sum(row.passages for row in {row.content: row for row in rows if not row.error}.values()),
         failed=sum(row.error is not None for row in rows),
         seconds=seconds,
+        **spent(sent),
     )
+
+
+def spent(sent: Ledger) -> Spent:
+    """What making the vectors took of a service, as fields of `BuildFinished`."""
+    tokens = [call.tokens_in for call in sent.calls if call.tokens_in is not None]
+    costs = [call.cost for call in sent.calls if call.cost is not None]
+    return {"tokens": sum(tokens) if tokens else None, "cost": sum(costs) if costs else None}

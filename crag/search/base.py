@@ -12,6 +12,10 @@ TimeRange = Literal["day", "week", "month", "year"]
 """How old a result may be."""
 LONGEST_QUERY: Final = 400
 """Characters; what the providers take."""
+TIMEOUT: Final = 20.0
+"""Seconds for one search, from connecting to the last byte."""
+MOST_BYTES: Final = 5_000_000
+"""Of one answer; a list of twenty results takes a hundredth."""
 
 
 @dataclass(frozen=True)

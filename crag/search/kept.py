@@ -108,8 +108,8 @@ class KeptSearch:
                 (made,) = database.execute("SELECT n FROM spent WHERE day = ?", (day,)).fetchone()
                 if made > self._limits.daily:
                     raise WebSearchError(  # undone with the transaction
-                        f"{self._limits.daily} searches a day are allowed and were made today: raise "
-                        "CRAG_WEB_DAILY_SEARCHES, or ask again tomorrow."
+                        f"Today's searches are used up ({self._limits.daily} a day): raise CRAG_WEB_DAILY_SEARCHES, "
+                        "or ask again tomorrow."
                     )
         except (OSError, sqlite3.Error):
             raise WebSearchError(

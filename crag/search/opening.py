@@ -46,6 +46,6 @@ def open_search(
     elif name == "duckduckgo":
         provider = DuckDuckGo(most)
     else:
-        provider = HttpSearch(name, key, url, most=most, engine=engine, allow=sites.allow, deny=sites.deny)
+        provider = HttpSearch(name, key, url, most=most, engine=engine, allow=sites.allow, deny=sites.deny, pages=fetch)
     options_told = repr((url, most, engine, depth, topic))
     return KeptSearch(provider, file, sites, limits, Pages() if fetch else None, options_told, usual_range)

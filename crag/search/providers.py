@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 import logging
@@ -14,12 +15,8 @@ from typing import Any, Final
 from pydantic import SecretStr
 
 from crag.errors import ConfigurationError, WebSearchError
-from crag.search.base import Answered, TimeRange, WebResult, shortened
+from crag.search.base import MOST_BYTES, TIMEOUT, Answered, TimeRange, WebResult, shortened
 
-TIMEOUT: Final = 20.0
-"""Seconds for one search, from connecting to the last byte."""
-MOST_BYTES: Final = 5_000_000
-"""Of one answer; a list of twenty results takes a hundredth."""
 DAYS: Final[dict[TimeRange, int]] = {"day": 1, "week": 7, "month": 31, "year": 366}
 _TAGS: Final = re.compile(r"</?(?:strong|b|em|i|mark)>")
 
@@ -40,6 +37,8 @@ class Asked:
     """Id of the search engine at Google."""
     lang: str
     """Of the query: "en" or "zh"."""
+    pages: bool = False
+    """Whether the text of the pages is wanted, of providers that ask more for it."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +118,8 @@ def _firecrawl(asked: Asked) -> Request:
     body: dict[str, Any] = {"query": _sites(asked), "limit": asked.most}
     if asked.age:
         body["tbs"] = f"qdr:{asked.age[0]}"
+    if asked.pages:
+        body["scrapeOptions"] = {"formats": ["markdown"], "onlyMainContent": True}
     return Request("/v2/search", {"Authorization": f"Bearer {asked.key}"}, body=body)
 
 
@@ -225,6 +226,7 @@ class HttpSearch:
         engine: str = "",
         allow: tuple[str, ...] = (),
         deny: tuple[str, ...] = (),
+        pages: bool = False,
         timeout: float = TIMEOUT,
     ) -> None:
         self.name = name
@@ -235,6 +237,7 @@ class HttpSearch:
         self._key = SecretStr(secret)
         self._url = url.rstrip("/") or self._provider.url
         self._most, self._engine, self._allow, self._deny, self._timeout = most, engine, allow, deny, timeout
+        self._pages = pages
 
     async def search(self, query: str, time_range: TimeRange | None = None) -> Answered:
         """See `WebSearch.search`."""
@@ -242,7 +245,15 @@ class HttpSearch:
 
         secret = self._key.get_secret_value()
         asked = Asked(
-            shortened(query), secret, self._most, time_range, self._allow, self._deny, self._engine, language(query)
+            shortened(query),
+            secret,
+            self._most,
+            time_range,
+            self._allow,
+            self._deny,
+            self._engine,
+            language(query),
+            self._pages,
         )
         status, body = await self._answer(self._provider.request(asked))
         if status != 200:
@@ -260,6 +271,7 @@ class HttpSearch:
         label = self._provider.label
         try:
             async with (
+                asyncio.timeout(self._timeout),
                 httpx2.AsyncClient(timeout=self._timeout, follow_redirects=False) as client,
                 client.stream(
                     "GET" if request.body is None else "POST",
@@ -275,7 +287,7 @@ class HttpSearch:
                     if len(body) > MOST_BYTES:
                         raise WebSearchError(f"{label} sent more than {MOST_BYTES // 1_000_000} MB: nothing was used.")
                 return response.status_code, bytes(body)
-        except httpx2.TimeoutException:
+        except (httpx2.TimeoutException, TimeoutError):
             raise WebSearchError(
                 f"{label} did not answer within {self._timeout:g} seconds: try again, or set CRAG_WEB=off."
             ) from None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import SecretStr
 
 from crag.errors import ConfigurationError, WebSearchError
-from crag.search.base import Answered, TimeRange, WebResult, shortened
+from crag.search.base import MOST_BYTES, TIMEOUT, Answered, TimeRange, WebResult, shortened
 
 if TYPE_CHECKING:
+    import httpx
     from tavily import AsyncTavilyClient
-
-TIMEOUT: Final = 20.0
-"""Seconds for one search, from connecting to the last byte."""
 
 REFUSED: Final = {
     "BadRequestError": "Tavily refused the query as malformed: put the question in other words.",
@@ -89,14 +89,20 @@ class Tavily:
                     time_range=time_range,
                     timeout=self.timeout,
                 )
+        except WebSearchError:
+            raise
         except Exception as error:  # the library lets through whatever its HTTP client and JSON reader raise
             raise WebSearchError(self._sentence(error)) from None  # its text may hold the key
         return Answered(tuple(_results(answer, self._key.get_secret_value())[: self.max_results]))
 
-    def _client(self) -> AsyncTavilyClient:
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[AsyncTavilyClient]:
+        import httpx
         from tavily import AsyncTavilyClient  # takes 0.2 s to import: only where it is used
 
-        return AsyncTavilyClient(self._key.get_secret_value(), api_base_url=self._base_url)
+        headers, hooks = {"Accept-Encoding": "identity"}, {"response": [_bound]}
+        async with httpx.AsyncClient(headers=headers, event_hooks=hooks) as http:
+            yield AsyncTavilyClient(self._key.get_secret_value(), api_base_url=self._base_url, client=http)
 
     def _sentence(self, error: Exception) -> str:
         """What the user reads; never the text of a foreign error, which may quote the header with the key."""
@@ -115,6 +121,28 @@ class Tavily:
         if name in ("ConnectError", "ReadError", "RemoteProtocolError", "ProxyError"):
             return "Tavily could not be reached: check your network and CRAG_TAVILY_URL."
         return f"The search with Tavily failed ({name}): check TAVILY_API_KEY and CRAG_TAVILY_URL."
+
+
+async def _bound(response: httpx.Response) -> None:
+    """Has the body read up to `MOST_BYTES` and as it comes: what is compressed all the same may be far larger."""
+    import httpx
+
+    whole = response.stream
+    response.headers.pop("content-encoding", None)
+
+    class Bounded(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            read = 0
+            async for chunk in whole:  # type: ignore[union-attr]
+                read += len(chunk)
+                if read > MOST_BYTES:
+                    raise WebSearchError(f"Tavily sent more than {MOST_BYTES // 1_000_000} MB: nothing was used.")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await whole.aclose()  # type: ignore[union-attr]
+
+    response.stream = Bounded()
 
 
 def _results(answer: Any, key: str) -> list[WebResult]:

@@ -13,6 +13,7 @@ from crag.ui import answer_text, copying, doubts, exporting, marks, revising, sa
 from crag.ui.marks import Look
 from crag.ui.panels import compare, documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
+from crag.ui.texts.told import told
 
 BADGES = {
     Action.CORRECT: ("green", ":material/check_circle:"),
@@ -35,6 +36,7 @@ def draw(trace: Trace, t: Texts, also: Callable[[], None] | None = None) -> None
 
     `also` draws what else can be done with it, beside the export.
     """
+    said = told(trace, t.language)
     if trace.standalone:
         draw_understood(trace.standalone, t)
     if trace.action is not None and (trace.strips or trace.answer or not trace.stopped):
@@ -46,19 +48,19 @@ def draw(trace: Trace, t: Texts, also: Callable[[], None] | None = None) -> None
             st.html(spoken.in_its_language(trace.thinking, "crag-thinking"))
     if trace.answer:
         (draw_written if is_written(trace) else draw_text)(trace.answer, marks.look_of(trace, t))
-    if trace.cut:
-        st.caption(f":material/content_cut: **{t('cut_short')}** {safe.in_markdown(trace.cut)}")
-    if trace.error:
-        st.error(safe.in_markdown(trace.error), icon=":material/error:")
+    if said.cut:
+        st.caption(f":material/content_cut: **{t('cut_short')}** {safe.in_markdown(said.cut)}")
+    if said.error:
+        st.error(safe.in_markdown(said.error), icon=":material/error:")
     if trace.stopped:
-        kept = trace.answer or trace.documents
-        st.caption(f":material/stop_circle: {t('stopped' if kept else 'stopped_empty')}")
+        came = trace.answer or trace.documents
+        st.caption(f":material/stop_circle: {t('stopped' if came else 'stopped_empty')}")
     sources.draw(trace, t)
     doubts.draw(trace, t)
     if trace.files:
         names = ", ".join(trace.files)
         st.caption(f":material/filter_alt: {safe.in_markdown(t('asked_of', files=names))}")
-    for notice in _notices(trace, t):
+    for notice in _notices(said, t):
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
@@ -88,7 +90,7 @@ def spoken_end(trace: Trace, t: Texts) -> str:
     if trace.direct and trace.answer and not trace.stopped:
         return f"{t('direct')}. {t('direct_help')}"
     if trace.error or trace.stopped or trace.action is None:
-        return trace.error or t("stopped" if trace.answer or trace.documents else "stopped_empty")
+        return told(trace, t.language).error or t("stopped" if trace.answer or trace.documents else "stopped_empty")
     return t("said_end", action=t(trace.action), sentence=trace.decision)
 
 

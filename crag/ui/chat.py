@@ -29,6 +29,7 @@ from crag.ui.knowledge import Overview
 from crag.ui.progress import TurnView, turn_view
 from crag.ui.state import Process
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 TICK = 0.2
 PATIENT_TICK = 1.0
@@ -95,7 +96,8 @@ def _tell(turns: tuple[Turn, ...], running: set[str], t: Texts) -> None:
     spoken.show_newest(newest.job.id)
     if newest.job.id not in running:
         trace = newest.trace
-        spoken.say(answer.spoken_end(trace, t) if trace else newest.job.error or "", once=newest.job.id)
+        failed = translated(newest.job.error or "", t.language)
+        spoken.say(answer.spoken_end(trace, t) if trace else failed, once=newest.job.id)
 
 
 def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool, settings: Settings, t: Texts) -> None:
@@ -111,7 +113,7 @@ def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool,
             asking.ask(process, conversation, question, settings)
             st.rerun()
     if turn.job.state is JobState.FAILED:
-        st.error(safe.in_markdown(turn.job.error or ""), icon=":material/error:")
+        st.error(safe.in_markdown(translated(turn.job.error or "", t.language)), icon=":material/error:")
     elif turn.gap is not None:
         st.warning(t(f"gap_{turn.gap}"), icon=":material/history_toggle_off:")
     if lacks and mend is not None:

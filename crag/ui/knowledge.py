@@ -12,10 +12,11 @@ from crag.errors import CragError
 from crag.events import BuildEvent, BuildFinished, FileChange, FileProgress, FileRow, FileState, VectorsAhead
 from crag.runtime import Job, JobState
 from crag.ui import safe, uploading, vectors_ahead
+from crag.ui.money import money
 from crag.ui.progress import BuildView, build_view
 from crag.ui.settings import person
 from crag.ui.state import Process
-from crag.ui.texts import Texts
+from crag.ui.texts import Texts, told
 from crag.ui.texts.files import translated
 
 log = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
     if process.refused_at is not None:
         st.info(t("build_elsewhere"), icon=":material/hourglass_top:")
     elif (last := process.last_build()) is not None:
-        _result(last, t)
+        _result(last, process.settings.currency, t)
     _files(overview.rows, t)
 
 
@@ -231,15 +232,17 @@ def _keep(staged: int) -> None:
     st.session_state["kept-staged"] = staged
 
 
-def _result(job: Job[BuildEvent], t: Texts) -> None:
+def _result(job: Job[BuildEvent], currency: str, t: Texts) -> None:
     """How the last build ended in one line; it unfolds the files that failed or have notes."""
     if job.state is JobState.FAILED:
-        st.error(t("build_failed", error=safe.in_markdown(job.error or "")), icon=":material/error:")
+        failed = told.translated(job.error or "", t.language)
+        st.error(t("build_failed", error=safe.in_markdown(failed)), icon=":material/error:")
         return
     view = build_view(job.events)
     if view.end is None:
         return
     text, icon = _summary(view, view.end, t)
+    text += _spent(view.end, currency, t)
     noted = [row for row in view.finished if row.error or row.warnings]
     if noted:
         with st.expander(text, icon=icon, key=f"result-{job.id}"):
@@ -264,6 +267,12 @@ def _summary(view: BuildView, end: BuildFinished, t: Texts) -> tuple[str, str]:
     if failed:
         return f"{text} · {t('n_failed', n=failed)}", ":material/warning:"
     return text, icon
+
+
+def _spent(end: BuildFinished, currency: str, t: Texts) -> str:
+    """What the vectors took of a service, as far as it says."""
+    tokens = f" · {t('build_tokens', n=end.tokens)}" if end.tokens is not None else ""
+    return tokens + (f" · {money(end.cost, currency)}" if end.cost is not None else "")
 
 
 def _files(rows: tuple[FileRow, ...], t: Texts) -> None:

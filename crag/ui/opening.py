@@ -8,6 +8,7 @@ from crag.runtime import JobState
 from crag.ui import safe
 from crag.ui.state import Process
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 TICK = 0.3
 
@@ -17,7 +18,7 @@ def draw(process: Process, t: Texts) -> None:
     job = process.runtime.latest("open") or process.open()
     if job.state is JobState.FAILED:
         st.subheader(t("open_failed"), anchor=False)
-        st.error(safe.in_markdown(job.error or ""), icon=":material/error:")
+        st.error(safe.in_markdown(translated(job.error or "", t.language)), icon=":material/error:")
         st.button(t("try_again"), on_click=_again, args=(process,), key="open-again", icon=":material/refresh:")
         return
     _follow(process, t)

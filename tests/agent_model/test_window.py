@@ -6,11 +6,12 @@ from typing import Any
 
 import dashscope
 import pytest
-from asking import model, spec
+from asking import model
 from model_server import ModelServer
 
+from crag.agent_model.base import ModelSpec
+from crag.agent_model.chat import PydanticAiModel
 from crag.agent_model.tokens import count
-from crag.agent_model.window import window
 
 
 async def test_what_is_set_goes_before_what_the_server_says(server: ModelServer) -> None:
@@ -55,7 +56,7 @@ async def test_ollama_is_asked_what_it_really_reads(
     server: ModelServer, parameters: str | None, running: list[dict[str, Any]], tokens: int, certain: bool
 ) -> None:
     server.show, server.running = {**SHOW, "parameters": parameters}, running
-    found = await window(spec(server, "ollama"))
+    found = await model(server, "ollama").windows.known()
     assert (found.tokens, found.certain) == (tokens, certain)
     assert bool(found.notice) == (tokens < 40960)
     if found.notice:
@@ -73,11 +74,46 @@ async def test_the_server_is_asked_once(server: ModelServer) -> None:
 
 
 async def test_a_server_that_is_away_has_a_cautious_window() -> None:
-    from crag.agent_model.base import ModelSpec
+    away = ModelSpec("ollama", "m", "http://127.0.0.1:9"), ModelSpec("openai", "m", "http://127.0.0.1:9/v1")
+    assert [await PydanticAiModel(one).window() for one in away] == [8192, 8192]
 
-    assert await window(ModelSpec("ollama", "m", "http://127.0.0.1:9")) == await window(
-        ModelSpec("openai", "m", "http://127.0.0.1:9/v1")
-    )
+
+@pytest.mark.parametrize(
+    ("provider", "name", "tokens"),
+    [
+        ("dashscope", "qwen3-max", 262_144),
+        ("dashscope", "qwen3-max-2026-01-23", 262_144),
+        ("dashscope", "qwen-plus-latest", 131_072),
+        ("dashscope", "qwen-max", 32_768),
+        ("dashscope", "another", 8192),
+        ("deepseek", "deepseek-chat", 64_000),
+        ("openai", "gpt-4o", 128_000),
+        ("openai", "gpt-4o-mini-2024-07-18", 128_000),
+        ("openai", "no-such-model", 8192),
+        ("pydantic-ai", "deepseek:deepseek-chat", 64_000),
+        ("pydantic-ai", "openai-chat:gpt-4o", 128_000),
+        ("pydantic-ai", "openai-chat:no-such-model", 8192),
+    ],
+)
+async def test_of_hosted_models_the_window_is_known_and_nobody_is_asked(
+    monkeypatch: pytest.MonkeyPatch, provider: str, name: str, tokens: int
+) -> None:
+    for variable in ("DEEPSEEK_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(variable, "sk-none")
+    asked = PydanticAiModel(ModelSpec(provider, name))  # type: ignore[arg-type]
+    try:
+        assert await asked.window() == tokens
+        assert await PydanticAiModel(ModelSpec(provider, name, context=5000)).window() == 5000  # type: ignore[arg-type]
+    finally:
+        await asked.aclose()
+
+
+async def test_a_name_of_openais_at_another_server_is_not_taken_for_openais_model(server: ModelServer) -> None:
+    assert await model(server, model="gpt-4o").window() == 8192
+
+
+async def test_a_model_that_cannot_be_made_has_the_cautious_window() -> None:
+    assert await PydanticAiModel(ModelSpec("pydantic-ai", "nonsense")).window() == 8192
 
 
 CHINESE = "检索到的文档先由评估器打分，再决定是否需要搜索网络。"

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 from pydantic import SecretStr
-from vector_server import DASHSCOPE, KEY, OLLAMA, OPENAI, Reply, VectorServer, serving
+from vector_server import DASHSCOPE, KEY, OLLAMA, OPENAI, TOKENS, Reply, VectorServer, serving
 
+from crag.agent_model.base import Ledger
 from crag.embedding.base import Sending, StoppedError
 from crag.embedding.choosing import Provider, make_embedder
 from crag.embedding.dashscope import native_address
@@ -450,6 +451,51 @@ def test_a_build_that_is_stopped_waits_for_no_answer_and_the_server_sees_it(
     server.waits.set()
     server.waits = None
     assert embedder.embed_passages(["text"]).shape == (1, 48), "it goes on afterwards"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_each_request_is_noted_with_its_tokens_and_cost_and_a_known_query_is_none(
+    server: VectorServer, provider: Provider
+) -> None:
+    embedder, ledger, other = made(provider, server.url, price=2.0), Ledger(), Ledger()
+    noted = embedder.noting(ledger)
+    assert isinstance(noted, Sending)
+    server.replies = [Reply(503, b"{}")]
+    vector = noted.embed_query("the question")
+    noted.embed_passages(["one", "two"])
+    failed, asked, passages = ledger.calls
+    assert failed.error is not None
+    assert "HTTP status 503" in failed.error
+    assert (failed.tokens_in, failed.cost) == (None, None)
+    assert (asked.role, asked.model, asked.error) == ("embed", f"{provider}:{MODELS[provider]}", None)
+    assert (asked.tokens_in, passages.tokens_in) == (TOKENS, 2 * TOKENS)
+    assert asked.cost == pytest.approx(TOKENS * 2 / 1e6)
+    assert asked.seconds > 0
+    assert (embedder.noting(other).embed_query("the question") == vector).all()
+    assert other.calls == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_closing_closes_the_connections_and_they_open_again(server: VectorServer, provider: Provider) -> None:
+    embedder = made(provider, server.url)
+    embedder.close()
+    embedder.embed_passages(["one"])
+    assert server.connected == 1
+    loop = embedder._loop
+    assert loop is not None
+    embedder.close()
+    wait_for(lambda: server.connected == 0)
+    wait_for(lambda: not loop.is_running())
+    assert embedder.embed_passages(["one"]).shape == (1, 48)
+    embedder.close()
+
+
+def test_who_waits_while_it_is_closed_is_told(server: VectorServer) -> None:
+    server.waits = threading.Event()
+    embedder = made("openai", server.url)
+    threading.Thread(target=lambda: (server.asked.wait(5), embedder.close())).start()
+    assert "was closed" in failure(embedder)
+    server.waits.set()
 
 
 def test_the_key_is_in_no_log_and_in_no_representation(server: VectorServer, caplog: pytest.LogCaptureFixture) -> None:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from hashing import HashingEmbedder
 from pydantic import SecretStr
 from small_pdfs import Write, built
-from vector_server import KEY, Reply, VectorServer, serving
+from vector_server import KEY, TOKENS, Reply, VectorServer, serving
 
 from crag.embedding.choosing import Provider, make_embedder
 from crag.embedding.remote import RemoteEmbedder
@@ -35,7 +35,9 @@ def server() -> Iterator[VectorServer]:
 
 
 def embedder_of(server: VectorServer, provider: Provider = "dashscope", model: str = "") -> RemoteEmbedder:
-    made = make_embedder(provider, model or MODELS[provider], server.url + ENDS[provider], SecretStr(KEY), retries=0)
+    made = make_embedder(
+        provider, model or MODELS[provider], server.url + ENDS[provider], SecretStr(KEY), retries=0, price=3
+    )
     made._backoff = 0.01
     return made
 
@@ -77,7 +79,9 @@ def test_an_index_is_built_and_asked_through_each_service(
     write("cats.pdf", "A cat sleeps for sixteen hours every day.")
     embedder = embedder_of(server, provider)
     base = KnowledgeBase(files, tmp_path / "chroma_db", embedder, parse_timeout=30)
-    assert built(base).passages == 2
+    end = built(base)
+    assert (end.passages, end.tokens, end.cost) == (2, 2 * TOKENS, pytest.approx(2 * TOKENS * 3 / 1e6))
+    assert built(base).tokens is None, "nothing was sent"
     assert nearest(base, embedder, "how long does a cat sleep every day").files == ("cats.pdf",)
     assert nearest(base, embedder, "an anvil weighs how many kilograms").files == ("tools.pdf",)
     base.close()

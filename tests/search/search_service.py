@@ -22,6 +22,8 @@ class Service:
     after: float = 0.0
     times: int = 1
     """The body is sent so many times over."""
+    pause: float = 0.0
+    """Seconds before each time."""
     requests: list[dict[str, Any]] = field(default_factory=list)
 
     def says(self, answer: object) -> None:
@@ -57,6 +59,7 @@ def service() -> Iterator[Service]:
             self.end_headers()
             try:
                 for _ in range(found.times):
+                    time.sleep(found.pause)
                     self.wfile.write(found.body)
             except OSError:
                 self.close_connection = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,12 @@ class TavilyServer:
     content_type: str = "application/json"
     waits: threading.Event | None = None
     """Where there is one, nothing is answered before it is set."""
+    times: int = 1
+    """The body is sent so many times over."""
+    pause: float = 0.0
+    """Seconds before each time."""
+    more: dict[str, str] = field(default_factory=dict)
+    """Further headers of the answer."""
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     asked: threading.Event = field(default_factory=threading.Event)
@@ -51,9 +58,13 @@ def serving() -> Iterator[TavilyServer]:
             try:
                 self.send_response(state.status)
                 self.send_header("Content-Type", state.content_type)
-                self.send_header("Content-Length", str(len(state.body)))
+                self.send_header("Content-Length", str(len(state.body) * state.times))
+                for name, value in state.more.items():
+                    self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(state.body)
+                for _ in range(state.times):
+                    time.sleep(state.pause)
+                    self.wfile.write(state.body)
             except ConnectionError:
                 pass  # whoever asked has gone, as a stopped turn does
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -12,6 +14,7 @@ from ddgs.engines import ENGINES
 from ddgs.results import TextResult
 from search_service import Service, service
 
+from crag.errors import WebSearchError
 from crag.search.duckduckgo import DuckDuckGo
 
 
@@ -47,6 +50,32 @@ async def test_a_chinese_query_asks_in_china(web: Service) -> None:
     web.says([{"title": "铁砧", "href": "https://a.cn/x", "body": "铁砧重五十公斤。"}])
     await DuckDuckGo().search("铁砧重量")
     assert web.requests[0]["params"]["region"] == "cn-zh"
+
+
+async def test_stop_ends_the_wait_at_once_and_no_further_engine_is_asked(
+    web: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = ENGINES["text"]["loopback"]
+    several = [type(f"Engine{n}", (engine,), {"name": f"e{n}", "provider": f"e{n}"}) for n in range(6)]
+    monkeypatch.setitem(ENGINES, "text", {one.name: one for one in several})
+    web.after = 0.5
+    web.says([])
+    searching = asyncio.ensure_future(DuckDuckGo().search("anvil"))
+    while len(web.requests) < 2:  # noqa: ASYNC110 - two engines are asked at the same time
+        await asyncio.sleep(0.01)
+    stopped = time.monotonic()
+    searching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await searching
+    assert time.monotonic() - stopped < 0.3
+    await asyncio.sleep(1.2)
+    assert len(web.requests) == 2
+
+
+async def test_many_slow_engines_are_given_up_together(web: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.after = 2
+    with pytest.raises(WebSearchError, match=r"within 0\.3 seconds"):
+        await DuckDuckGo(patience=0.3).search("anvil")
 
 
 async def test_nothing_found_is_an_answer(web: Service) -> None:

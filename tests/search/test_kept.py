@@ -82,7 +82,7 @@ async def test_the_searches_of_a_day_end_at_the_limit_and_kept_results_do_not_co
     provider, limits = Provider(*FOUND), Limits(daily=2)
     for query in ("a", "b", "a", "b"):
         await kept(provider, tmp_path, limits).search(query)
-    with pytest.raises(WebSearchError, match="2 searches a day are allowed"):
+    with pytest.raises(WebSearchError, match=r"used up \(2 a day\)"):
         await kept(provider, tmp_path, limits).search("c")
     assert len(provider.asked) == 2
     assert (await kept(provider, tmp_path, Limits(daily=3)).search("c")).results

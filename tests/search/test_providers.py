@@ -173,6 +173,21 @@ async def test_an_answer_that_never_ends_is_given_up(web: Service) -> None:
         await searching("serper", web).search("anvil")
 
 
+async def test_an_answer_that_drips_is_given_up_in_time(web: Service) -> None:
+    web.body, web.times, web.pause = b" ", 100, 0.05
+    with pytest.raises(WebSearchError, match=r"within 0\.3 seconds"):
+        await searching("serper", web, timeout=0.3).search("anvil")
+    assert web.requests
+
+
+async def test_firecrawl_gives_the_text_of_pages_where_pages_may_be_read(web: Service) -> None:
+    whole = "# Anvils\n\nAn anvil weighs 50 kilograms, and the largest ones ten times as much."
+    web.says({"data": {"web": [ROW | {"description": "Short.", "markdown": whole}, ROW | {"description": "Short."}]}})
+    found = (await searching("firecrawl", web, pages=True).search("anvil")).results
+    assert [result.text for result in found] == [whole, "Short."]
+    assert web.requests[0]["body"]["scrapeOptions"] == {"formats": ["markdown"], "onlyMainContent": True}
+
+
 async def test_a_service_that_is_slow_or_down_is_told(web: Service) -> None:
     web.after = 3
     with pytest.raises(WebSearchError, match=r"within 0\.2 seconds"):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import logging
 import socket
 import threading
+import time
 
 import pytest
 from tavily_server import KEY, TavilyServer, a_result
@@ -124,6 +126,28 @@ async def test_a_server_that_does_not_answer_is_given_up(tavily: TavilyServer) -
     tavily.waits = threading.Event()
     with pytest.raises(WebSearchError, match=r"within 0\.2 seconds"):
         await Tavily(KEY, tavily.url, timeout=0.2).search("q")
+
+
+async def test_an_answer_of_20_mb_is_given_up_on_the_way(tavily: TavilyServer) -> None:
+    tavily.body, tavily.times = b"[" + b"1," * 50_000, 200
+    with pytest.raises(WebSearchError, match="Tavily sent more than 5 MB"):
+        await Tavily(KEY, tavily.url).search("q")
+
+
+async def test_a_compressed_answer_is_not_unpacked_since_none_was_asked_for(tavily: TavilyServer) -> None:
+    tavily.body = gzip.compress(b" " * 50_000_000 + b'{"results": []}')
+    tavily.more = {"Content-Encoding": "gzip"}
+    with pytest.raises(WebSearchError, match="sent no JSON"):
+        await Tavily(KEY, tavily.url).search("q")
+    assert tavily.headers[0]["Accept-Encoding"] == "identity"
+
+
+async def test_an_answer_that_drips_is_given_up_in_time(tavily: TavilyServer) -> None:
+    tavily.body, tavily.times, tavily.pause = b" " * 10, 100, 0.05
+    start = time.monotonic()
+    with pytest.raises(WebSearchError, match=r"within 0\.3 seconds"):
+        await Tavily(KEY, tavily.url, timeout=0.3).search("q")
+    assert time.monotonic() - start < 2
 
 
 async def test_the_key_is_in_no_log_and_in_no_representation(

@@ -22,12 +22,12 @@ from crag.events import BuildFinished, BuildStarted, FileChange, FileFinished, F
 from crag.ui import state
 
 
-def build_script(error: str | None = None) -> list[Any]:
+def build_script(error: str | None = None, **end: Any) -> list[Any]:
     return [
         BuildStarted(changes=(FileChange(path="bad.pdf", state=FileState.ADDED), ADDED)),
         FileFinished(row=FileRow(path="bad.pdf", content="b", error=error), index=1, files=2),
         FileProgress(path="new.pdf", index=2, files=2, stage="reading", done=8, total=40, pages_per_second=31.4),
-        BuildFinished(version=2, published=True, files=1, failed=int(bool(error)), seconds=3.0),
+        BuildFinished(version=2, published=True, files=1, failed=int(bool(error)), seconds=3.0, **end),
     ]
 
 
@@ -35,9 +35,9 @@ def captions(at: AppTest) -> str:
     return "\n".join(caption.value for caption in at.caption)
 
 
-def start_build(stage: Stage, error: str | None = "needs a password: remove it") -> AppTest:
+def start_build(stage: Stage, error: str | None = "needs a password: remove it", **end: Any) -> AppTest:
     stage.base.change_list = [ADDED]
-    stage.base.script = build_script(error)
+    stage.base.script = build_script(error, **end)
     at = stage.page()
     at.button(key="rebuild").click().run()
     job = state.process().runtime.latest("build")
@@ -66,6 +66,13 @@ def test_a_finished_build_keeps_each_files_result_in_sight(stage: Stage) -> None
     assert any("1 failed" in expander.label for expander in at.expander)
     assert not any(expander.proto.expanded for expander in at.expander)
     assert not at.get("progress")
+
+
+def test_a_finished_build_says_what_its_vectors_took_of_a_service(stage: Stage) -> None:
+    at = start_build(stage, tokens=12_345, cost=0.0024)
+    stage.base.goes_on.set()
+    said = "".join([*(e.label for e in ended(at, "build").expander), captions(at)])
+    assert "12,345 tokens for vectors · 0.0024 USD" in said
 
 
 def test_a_cancelled_build_asks_whether_to_publish_what_is_finished(stage: Stage) -> None:

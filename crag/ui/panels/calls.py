@@ -8,6 +8,7 @@ from crag.schema import ModelCall, Trace
 from crag.ui import safe
 from crag.ui.money import money
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 COLUMNS = ("role", "model", "tokens_in", "tokens_out", "first_token", "seconds_taken", "cost")
 NUMBERS = COLUMNS[2:]
@@ -40,7 +41,7 @@ def _row(call: ModelCall, currency: str, texts: Texts) -> str:
     }
     row = f"<tr>{''.join(_cell(name, safe.in_html(text)) for name, text in said.items())}</tr>"
     notes = [texts("call_repeat")] if call.repeat else []
-    notes += [call.error] if call.error else []
+    notes += [translated(call.error, texts.language)] if call.error else []
     if notes:
         kind = "crag-failed" if call.error else ""
         row += (

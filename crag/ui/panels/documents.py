@@ -16,8 +16,9 @@ from crag.text import language
 from crag.ui import safe, spoken
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
 from crag.ui.dates import day
-from crag.ui.panels import corrections, web
+from crag.ui.panels import corrections, second_opinion, web
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 DODGE = 0.03
 """Scores that round to the same multiple of this stand above each other."""
@@ -46,6 +47,7 @@ def draw(trace: Trace, texts: Texts) -> None:
     if ungraded:
         st.caption(f":material/help: {texts('ungraded_help', n=ungraded)}")
     corrections.draw(trace, said, texts)
+    second_opinion.draw(trace, plot, texts)
     _draw_web(trace, texts)
 
 
@@ -78,7 +80,6 @@ def show_table(
 
 
 def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Texts, said: bool | None) -> str:
-    own = own_grade(document)
     heading = f"<strong>{safe.in_html(document.heading)}</strong> " if document.heading else ""
     text = f"<div class='crag-text' lang='{language(document.text)}'>{heading}{safe.of_document(document.text)}</div>"
     cells = (
@@ -88,11 +89,17 @@ def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Tex
         ("verdict", f"<span class='crag-verdict'>{safe.in_html(texts(document.verdict))}</span>{_said(said, texts)}"),
         (
             "reason",
-            f"<details><summary>{safe.in_html(own.reason or own.cause or '')}</summary>{text}</details>",
+            f"<details><summary>{safe.in_html(_why(document, texts))}</summary>{text}</details>",
         ),
     )
     inside = "".join(f"<td class='crag-{name}-cell'>{cell}</td>" for name, cell in cells)
     return f"<tr class='crag-{document.verdict}'>{inside}</tr>"
+
+
+def _why(document: GradedDocument, texts: Texts) -> str:
+    """The reason of the evaluator's score, or the cause why there is none."""
+    own = own_grade(document)
+    return own.reason or translated(own.cause or "", texts.language)
 
 
 def _place(document: GradedDocument, texts: Texts) -> str:

@@ -13,6 +13,7 @@ from crag.schema import Fate, GradedStrip, Thresholds, Trace
 from crag.ui import safe
 from crag.ui.panels import sent, strip_changes, web
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 NEAR: Final = 0.1
 """A score this close to the strip threshold is near it."""
@@ -96,7 +97,7 @@ def _strip(strip: GradedStrip, texts: Texts, more: str | None) -> str:
     score = texts("no_score") if strip.score is None else f"{strip.score:.2f}"
     why = [more] if more else []
     why += [] if strip.fate is Fate.KEPT else [texts(f"fate_{strip.fate.name.lower()}")]
-    why += [strip.cause] if strip.cause else []
+    why += [translated(strip.cause, texts.language)] if strip.cause else []
     note = f"<div class='crag-note'>{safe.in_html(' · '.join(why))}</div>" if why else ""
     title = safe.in_html(strip.reason)
     text = safe.of_document(strip.text)

@@ -8,6 +8,7 @@ from crag.ui import safe
 from crag.ui.dates import moment
 from crag.ui.money import money
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 SHORT = 60
 """Characters of a title that a chip shows."""
@@ -17,7 +18,7 @@ def sent(web: WebSearched, currency: str, texts: Texts) -> str:
     """What was sent to whom and when, what had been proposed, what came and what it cost; unescaped."""
     said = {"query": web.query, "provider": web.provider, "time": moment(web.time, texts)}
     if web.results is None:
-        parts = [texts("web_no_answer", **said), web.error]
+        parts = [texts("web_no_answer", **said), translated(web.error or "", texts.language)]
     else:
         parts = [texts("web_kept" if web.cached else "web_sent", n=web.results, **said)]
     if web.proposed is not None:

@@ -11,6 +11,7 @@ from crag.ui.money import money
 from crag.ui.settings.person import Person
 from crag.ui.state import Process
 from crag.ui.texts import Texts
+from crag.ui.texts.told import translated
 
 if TYPE_CHECKING:
     from crag.runtime import Job
@@ -102,6 +103,6 @@ def _follow(service: Service, t: Texts) -> None:
 def _draw_tested(found: Tested, currency: str, t: Texts) -> None:
     cost = f" {t('test_cost', cost=money(found.cost, currency))}" if found.cost is not None else ""
     show, icon = (st.success, ":material/check_circle:") if found.ok else (st.error, ":material/error:")
-    show(safe.in_markdown(found.text + cost), icon=icon)
+    show(safe.in_markdown(translated(found.text, t.language) + cost), icon=icon)
     if found.notice:
-        st.warning(safe.in_markdown(found.notice), icon=":material/warning:")
+        st.warning(safe.in_markdown(translated(found.notice, t.language)), icon=":material/warning:")

@@ -5,10 +5,9 @@ A sentence that is not here is shown as it is kept.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from functools import cache
 from typing import Final
+
+from crag.ui.texts.translating import Translation
 
 SENTENCES: Final[dict[str, str]] = {
     # bad files
@@ -123,40 +122,7 @@ SENTENCES: Final[dict[str, str]] = {
         "收到的是网页而不是回答：请检查 CRAG_MINERU_URL 和代理"
     ),
 }
-"""English to Chinese; `{…}` stands for anything, `{numbers}` and `{Numbers}` for "page 3" or "pages 3-5, 9"."""
+"""English to Chinese; the places in braces are those of `Translation`."""
 
-_NUMBERS = r"pages? \d[\d, -]*(?: and \d+ more)?"
-_PLACE = re.compile(r"\\\{(\w+)\\\}")
-
-
-def translated(sentence: str, language: str) -> str:
-    """What a file's row says, in the page's language."""
-    if language != "zh":
-        return sentence
-    for pattern, chinese in _patterns():
-        if found := pattern.fullmatch(sentence):
-            return chinese.format_map(_values(found.groupdict()))
-    return sentence
-
-
-def _values(found: Mapping[str, str]) -> dict[str, str]:
-    return {name: _pages(text) if name.lower() == "numbers" else translated(text, "zh") for name, text in found.items()}
-
-
-def _pages(numbers: str) -> str:
-    more = re.search(r" and (\d+) more$", numbers)
-    listed = re.sub(r" and \d+ more$", "", numbers).split(" ", 1)[1].replace(", ", "、")
-    return f"第 {listed} 页" + (f"等（另有 {more[1]} 页）" if more else "")
-
-
-@cache
-def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple(
-        (re.compile(_PLACE.sub(_group, re.escape(english)), re.DOTALL), zh) for english, zh in SENTENCES.items()
-    )
-
-
-def _group(place: re.Match[str]) -> str:
-    name = place[1]
-    numbers = f"[Pp]{_NUMBERS[1:]}" if name.lower() == "numbers" else ".*?"
-    return f"(?P<{name}>{numbers})"
+translated: Final = Translation(SENTENCES)
+"""What a file's row says, in the page's language."""

@@ -57,6 +57,12 @@ _SETTINGS: Final[dict[str, tuple[str, str, str, str]]] = {
         "Empty: text-embedding-v4 at DashScope, text-embedding-3-small at OpenAI, and the one named for Ollama.",
         "留空则 DashScope 用 text-embedding-v4，OpenAI 用 text-embedding-3-small，Ollama 用为其指定的模型。",
     ),
+    "embedding_price": (
+        "Price of a million tokens embedded",
+        "每百万词元的嵌入价格",
+        "",
+        "用于显示嵌入服务的费用；0 为未知。",
+    ),
     "embedding_dimension": ("Numbers per vector", "向量维数", "", "模型提供选择时每个向量的维数；0 为模型自身的维数。"),
     "dashscope_api_key": (
         "DashScope key",
