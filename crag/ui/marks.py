@@ -34,6 +34,7 @@ class Look:
     """What the text of an answer is shown with."""
 
     turn_id: str
+    """Of the turn whose chips markers lead to; empty: they lead nowhere."""
     places: Mapping[int, str]
     """Where each cited source stands, by its number."""
     marks: Sequence[Mark]
@@ -142,6 +143,8 @@ def _each(marker: str, look: Look) -> str:
 
 def _number(text: str, number: int, look: Look) -> str:
     """A link to the sources below the answer; on the page `clicks` opens the one that is meant."""
+    if number in look.places and not look.turn_id:
+        return f"<cite class='crag-cite' title='{safe.in_html(look.places[number])}'>{safe.in_html(text)}</cite>"
     if number in look.places:
         turn = safe.in_html(look.turn_id)
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,8 @@ from crag.export.wording import is_written
 from crag.runtime import Job, JobState
 from crag.schema import CitationCheck, Source, Support, Trace
 from crag.text import language
-from crag.ui import answer_text, safe, state, written_text
+from crag.ui import answer_text, marks, safe, state, written_text
+from crag.ui.marks import Look
 from crag.ui.money import cost_of, money, total
 from crag.ui.panels import web
 from crag.ui.state import Process
@@ -178,7 +179,7 @@ def _draw_job(trace: Trace, way: str, job: Job[Any], t: Texts) -> None:
     if job.running:
         st.markdown(f"**{title}**")
         st.caption(f":material/progress_activity: {t('compare_doing')}")
-        _answer("".join(event.text for event in job.events if isinstance(event, Token)), written=True, places=None)
+        _answer("".join(event.text for event in job.events if isinstance(event, Token)), written=True)
         st.button(t("stop"), key=_key(trace, f"stop-{way}"), icon=":material/stop_circle:", on_click=job.stop)
     elif job.state is JobState.FAILED or last is None:
         st.markdown(f"**{title}**")
@@ -225,7 +226,9 @@ def _of_compared(found: Compared, t: Texts) -> Shown:
 
 def _column(title: str, shown: Shown, t: Texts) -> None:
     st.markdown(f"**{title}** {shown.decided}")
-    _answer(shown.answer, written=shown.written, places={s.n: web.name_of(s, t) for s in shown.sources})
+    places = {source.n: web.name_of(source, t) for source in shown.sources}
+    held = marks.marks_in(marks.shown(shown.answer), shown.check.sentences)
+    _answer(shown.answer, written=shown.written, look=Look("", places, held, t))
     for note in shown.notes:
         st.caption(f":material/error: {safe.in_markdown(note)}")
     if shown.sources:
@@ -234,9 +237,9 @@ def _column(title: str, shown: Shown, t: Texts) -> None:
     st.caption(" · ".join(safe.in_markdown(fact) for fact in _facts(shown, t)))
 
 
-def _answer(text: str, *, written: bool, places: Mapping[int, str] | None) -> None:
+def _answer(text: str, *, written: bool, look: Look | None = None) -> None:
     if text:
-        inside = written_text.as_html(text.strip(), places) if written else answer_text.as_html(text.strip())
+        inside = (written_text if written else answer_text).as_html(text, look)
         kind = "crag-written" if written else "crag-text"
         st.html(f"<div class='{kind} crag-compared' lang='{html.escape(language(text))}'>{inside}</div>")
 
