@@ -232,8 +232,8 @@ def _column(title: str, shown: Shown, t: Texts) -> None:
     for note in shown.notes:
         st.caption(f":material/error: {safe.in_markdown(note)}")
     if shown.sources:
-        places = "".join(f"<li>[{source.n}] {web.place(source, t)}</li>" for source in shown.sources)
-        st.html(f"<ul class='crag-list'>{places}</ul>")
+        listed = "".join(f"<li>[{source.n}] {web.place(source, t)}</li>" for source in shown.sources)
+        st.html(f"<ul class='crag-list'>{listed}</ul>")
     st.caption(" · ".join(safe.in_markdown(fact) for fact in _facts(shown, t)))
 
 
