@@ -39,8 +39,9 @@ from crag.generator.llm import LlmGenerator
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
+from crag.revision import revise
 from crag.runtime import Job
-from crag.schema import Exchange, Thresholds, Trace
+from crag.schema import Change, Exchange, Thresholds, Trace
 from crag.search.base import WebSearch
 from crag.search.condenser import LlmCondenser
 from crag.search.drafter import LlmDrafter
@@ -329,6 +330,17 @@ def compared(
 
     def source(job: Job[Token | Compared]) -> AsyncIterator[Token | Compared]:
         return compare(house.parts(settings), trace, way, job.stopping)
+
+    return source
+
+
+def answer_with(
+    house: House, settings: Settings, trace: Trace, changes: Sequence[Change], gate: Gate | None = None
+) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
+    """The source of the events of an answer made anew with a person's changes; see `revision.revise`."""
+
+    def source(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
+        return revise(house.parts(settings), trace, changes, job.id, job.stopping, gate)
 
     return source
 

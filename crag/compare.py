@@ -72,7 +72,7 @@ async def compare(parts: Parts, trace: Trace, way: Way, stop: threading.Event) -
                     yield Token(text=piece.text)
     except CragError as failed:
         error = str(failed)
-    sent = next((piece.knowledge for piece in told if isinstance(piece, Sent) and piece.knowledge is not None), given)
+    sent = next((piece.knowledge for piece in told if isinstance(piece, Sent) and piece.knowledge), given)
     answer = "".join(piece.text for piece in told if isinstance(piece, Text))
     broken = error if answer else None
     yield Compared(

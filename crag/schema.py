@@ -172,6 +172,9 @@ class GradedDocument(Document):
     reason: str = ""
     features: dict[str, float] = Field(default_factory=dict)
     verdict: Verdict
+    by_evaluator: Grade | None = None
+    """The evaluator's grade, where a person has said whether the document answers: then the score is 1 or 0. None: the
+    grade is the evaluator's."""
 
     @classmethod
     def of(cls, document: Document, grade: Grade, thresholds: Thresholds) -> GradedDocument:
@@ -192,6 +195,10 @@ class Decision(Frozen):
     """What was searched for: the question, or the rewritten query of the second look."""
     documents: tuple[str, ...] = ()
     """Ids, in rank order."""
+    by_hand: bool = False
+    """Whether a person has set the action."""
+    by_scores: Action | None = None
+    """What the scores lead to, where a person has set the action; None: nothing, no document is graded."""
 
 
 class Fate(StrEnum):
@@ -209,6 +216,9 @@ class Fate(StrEnum):
     UNGRADED = "ungraded"
     DISCARDED = "documents discarded"
     """The action leaves its kind out: INCORRECT the documents of the files, CORRECT those of the web."""
+    KEPT_BY_HAND = "kept by hand"
+    """A person keeps it, or vouches for its document, of which nothing else would be kept."""
+    DROPPED_BY_HAND = "dropped by hand"
 
 
 class GradedStrip(Strip):
@@ -232,7 +242,7 @@ class GradedStrip(Strip):
     @computed_field
     @property
     def kept(self) -> bool:
-        return self.fate in (Fate.KEPT, Fate.FALLBACK)
+        return self.fate in (Fate.KEPT, Fate.FALLBACK, Fate.KEPT_BY_HAND)
 
     @computed_field
     @property
@@ -400,6 +410,46 @@ class Exchange(Frozen):
     answer: str
 
 
+class Changed(StrEnum):
+    """What of an answer a person can change."""
+
+    GRADE = "grade"
+    STRIP = "strip"
+    ACTION = "action"
+    WEB_QUERY = "web query"
+    SECOND_QUERY = "query of the second look"
+    THRESHOLDS = "thresholds"
+
+
+class Change(Frozen):
+    """One thing that a person changed before the answer was made anew."""
+
+    what: Changed
+    id: str = ""
+    """Of the document or the strip; of an action the number of the look that it is set for, from 1; else empty."""
+    before: Thresholds | bool | float | str | None = None
+    """As `after`; of a grade the evaluator's score, None: ungraded. None for an action: nothing was decided."""
+    after: Thresholds | bool | str | None
+    """Of a grade whether the document answers, of a strip whether it is kept; else the action, query or thresholds.
+    None takes an earlier change of a grade, a strip or an action back: what the scores say counts again."""
+    user: str = "local"
+    time: str = ""
+    """UTC, ISO 8601."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Change:
+        match self.what, self.after:
+            case ((Changed.GRADE | Changed.STRIP), (bool() | None)):
+                return self
+            case Changed.ACTION, (str() | None) if self.after is None or self.after in set(Action):
+                return self
+            case ((Changed.WEB_QUERY | Changed.SECOND_QUERY), str()):
+                return self
+            case Changed.THRESHOLDS, Thresholds():
+                return self
+        raise ValueError(f"{self.after!r} is nothing that a {self.what} can be changed to")
+
+
 class EvaluatorName(Frozen):
     name: str
     version: str
@@ -412,6 +462,10 @@ class Trace(Frozen):
 
     schema_version: Literal[1] = Field(default=TRACE_SCHEMA, alias="schema")
     turn_id: str
+    revises: str | None = None
+    """The turn whose answer was changed by a person and so made anew; None: it was asked."""
+    changes: tuple[Change, ...] = ()
+    """What people changed, all in all since the pipeline's own answer; of what was changed twice the last."""
     created: str
     """UTC, ISO 8601."""
     catalog_version: int = 0

@@ -35,6 +35,8 @@ LAYERS = (
         "crag.replay",
         "crag.compare",
         "crag.plain_rag",
+        "crag.revision",
+        "crag.rulings",
         "crag.cited",
         "crag.turn",
         "crag.tracing",

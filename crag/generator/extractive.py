@@ -8,7 +8,7 @@ from crag.errors import GenerationError
 from crag.idf import coverage, words_of
 from crag.pieces import Piece, Text
 from crag.refinement import merge, neighbours
-from crag.schema import GradedStrip, Knowledge
+from crag.schema import Fate, GradedStrip, Knowledge
 from crag.text import language
 
 LEAD_IN = {"en": "From your documents:", "zh": "以下是文档原文："}
@@ -51,15 +51,22 @@ def _in_language(strips: Sequence[GradedStrip], asked: str) -> list[GradedStrip]
     """Without strips in another language than the question's that one in its own language equals: across languages
     a score is less certain, and a reader expects the quote in the language of the question."""
     best = max((strip.score or 0.0 for strip in strips if language(strip.text) == asked), default=0.0)
-    return [strip for strip in strips if language(strip.text) == asked or (strip.score or 0.0) > best]
+    return [s for s in strips if language(s.text) == asked or (s.score or 0.0) > best or s.fate is Fate.KEPT_BY_HAND]
 
 
 def best_strips(strips: Sequence[GradedStrip], most: int) -> list[GradedStrip]:
-    """The `most` strips with the highest scores, best first, without those that repeat or pad a better one."""
+    """The `most` strips with the highest scores, best first, without those that repeat or pad a better one.
+
+    What a person keeps goes before all others, and is no padding.
+    """
     chosen: list[GradedStrip] = []
-    for strip in sorted(strips, key=lambda strip: (-(strip.score or 0.0), strip.order)):
-        weak = bool(chosen) and (strip.score or 0.0) < PADDING * (chosen[0].score or 0.0)
-        if weak and not any(neighbours(strip, other) or neighbours(other, strip) for other in chosen):
+    for strip in sorted(strips, key=lambda s: (s.fate is not Fate.KEPT_BY_HAND, -(s.score or 0.0), s.order)):
+        weak = any((strip.score or 0.0) < PADDING * (other.score or 0.0) for other in chosen)
+        if (
+            weak
+            and strip.fate is not Fate.KEPT_BY_HAND
+            and not any(neighbours(strip, other) or neighbours(other, strip) for other in chosen)
+        ):
             continue
         words = words_of(strip.text)
         if len(chosen) < most and all(coverage(words, words_of(other.text)) < NEAR_DUPLICATE for other in chosen):

@@ -15,7 +15,7 @@ from crag.generator.claims import rounded
 from crag.generator.prompt_parts import Told, between_tags, of_sources, prompt_of, sent
 from crag.pieces import Piece, Sent
 from crag.refinement import as_text, only
-from crag.schema import GradedStrip, Knowledge, Origin
+from crag.schema import Fate, GradedStrip, Knowledge, Origin
 from crag.text import language
 
 INSTRUCTIONS: Final = """\
@@ -87,9 +87,9 @@ def _inert(knowledge: Knowledge) -> Knowledge:
     return knowledge.model_copy(update={"sources": sources, "text": defused(as_text(sources))})
 
 
-def _rank(strip: GradedStrip) -> tuple[float, int]:
-    """The lowest score first; of equal ones the last in document order."""
-    return (-1.0 if strip.score is None else strip.score, -strip.order)
+def _rank(strip: GradedStrip) -> tuple[bool, float, int]:
+    """The lowest score first, what a person keeps last; of equal ones the last in document order."""
+    return strip.fate is Fate.KEPT_BY_HAND, -1.0 if strip.score is None else strip.score, -strip.order
 
 
 def _prompt(question: str, knowledge: Knowledge) -> str:

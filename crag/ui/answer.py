@@ -9,7 +9,7 @@ import streamlit as st
 from crag.export.wording import is_written
 from crag.schema import Action, Trace
 from crag.text import language
-from crag.ui import answer_text, copying, doubts, exporting, marks, safe, sources, spoken, written_text
+from crag.ui import answer_text, copying, doubts, exporting, marks, revising, safe, sources, spoken, written_text
 from crag.ui.marks import Look
 from crag.ui.panels import compare, documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
@@ -114,6 +114,7 @@ def _notices(trace: Trace, t: Texts) -> list[str]:
 @st.fragment
 def _evidence(trace: Trace, t: Texts) -> None:
     """One panel at a time, opened by a click; only what is open is drawn."""
+    revising.draw(trace, t)
     labels = {"timing": t("panel_timing")} if trace.direct else _labels(trace, t)
     chosen = st.pills(
         t("evidence"),

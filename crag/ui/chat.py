@@ -119,7 +119,7 @@ def _ended(process: Process, conversation: Conversation, turn: Turn, last: bool,
             t(mend),
             key=f"again-{turn.job.id}",
             icon=":material/refresh:",
-            on_click=process.ask_again,
+            on_click=process.ask_again if mend == "grade_again" else process.try_again,
             args=(conversation, turn, settings),
         )
 

@@ -54,6 +54,8 @@ class Turn:
     gate: Gate | None = None
     """Where its query for the web waits for a person; None: nobody is asked."""
     made: Made = Made.ASKED
+    answering: Answering | None = None
+    """How it was answered, so that it can be tried again; None where it was read from the store."""
     gap: Gap | None = None
     """Why a turn that was kept has neither answer nor error."""
     opinion: Opinion = field(default_factory=Opinion, compare=False)

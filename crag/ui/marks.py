@@ -34,7 +34,7 @@ class Look:
     """What the text of an answer is shown with."""
 
     turn_id: str
-    """Of the turn whose chips markers lead to; empty: they lead nowhere."""
+    """Empty where markers lead nowhere: their sources are named, not shown as chips."""
     places: Mapping[int, str]
     """Where each cited source stands, by its number."""
     marks: Sequence[Mark]
@@ -143,13 +143,13 @@ def _each(marker: str, look: Look) -> str:
 
 def _number(text: str, number: int, look: Look) -> str:
     """A link to the sources below the answer; on the page `clicks` opens the one that is meant."""
-    if number in look.places and not look.turn_id:
-        return f"<cite class='crag-cite' title='{safe.in_html(look.places[number])}'>{safe.in_html(text)}</cite>"
     if number in look.places:
-        turn = safe.in_html(look.turn_id)
+        turn, place = safe.in_html(look.turn_id), safe.in_html(look.places[number])
+        if not turn:
+            return f"<cite class='crag-cite' title='{place}'>{safe.in_html(text)}</cite>"
         return (
             f"<a class='crag-cite' href='#sources-{turn}' data-source='{turn}-{number}' "
-            f"title='{safe.in_html(look.places[number])}'>{safe.in_html(text)}</a>"
+            f"title='{place}'>{safe.in_html(text)}</a>"
         )
     none = safe.in_html(look.t("no_such_source", n=number))
     return f"<cite class='crag-cite crag-cite-unknown' title='{none}'>{safe.in_html(text)}<sup>?</sup></cite>"

@@ -15,7 +15,9 @@ def money(cost: float, currency: str) -> str:
 
 def cost_of(trace: Trace) -> tuple[float, bool] | None:
     """What the calls and the search of a turn have cost, and whether that is all of it; None: nothing is known."""
-    searched = [trace.web.cost] if trace.web is not None and not trace.web.cached else []
+    taken_over = trace.revises is not None and "search" not in trace.timings
+    paid = trace.web is not None and not trace.web.cached and not taken_over
+    searched = [trace.web.cost] if trace.web is not None and paid else []
     return total([*(call.cost for call in trace.calls), *searched])
 
 

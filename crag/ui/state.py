@@ -16,8 +16,9 @@ from config import Settings, load_settings
 from crag.errors import BuildLockedError, CragError
 from crag.events import BuildEvent, BuildFinished, FileRow, TurnEvent
 from crag.gate import Gate
+from crag.revision import amended
 from crag.runtime import Job, JobState, Runtime
-from crag.schema import Exchange, Thresholds
+from crag.schema import Change, Exchange, Thresholds, Trace
 from crag.ui import quiet
 from crag.ui.conversations import READING, Answering, Conversation, Made, Turn
 from crag.ui.keeping import Keeping
@@ -77,6 +78,14 @@ def turn_source(
     from crag.assembly import ask
 
     return ask(house, settings, question, files, history, gate)
+
+
+def revision_source(
+    house: House, settings: Settings, trace: Trace, changes: Sequence[Change], gate: Gate | None = None
+) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
+    from crag.assembly import answer_with
+
+    return answer_with(house, settings, trace, changes, gate)
 
 
 class Process:
@@ -223,6 +232,32 @@ class Process:
         `answering` gets what was said before the turn, and the gate for its query where `settings.web` is "ask".
         """
         return self.talks.add_version(conversation, turn, answering, settings, made)
+
+    def answer_with(self, conversation: Conversation, turn: Turn, changes: Sequence[Change]) -> Turn:
+        """Another version of the answer to `turn`, made anew from its trace with a person's changes.
+
+        Raises ValueError where the turn has no trace yet.
+        """
+        house, trace = self._opened(), turn.trace
+        if trace is None:
+            raise ValueError("only an answer that has ended can be changed")
+        limits = amended(trace, changes).thresholds
+        chosen = {"lower": limits.lower, "upper": limits.upper, "strip_threshold": limits.strip}
+        settings = turn.settings.model_copy(update=chosen)
+        return self.add_version(
+            conversation,
+            turn,
+            lambda _, gate: revision_source(house, settings, trace, changes, gate),
+            settings,
+            Made.CHANGED,
+        )
+
+    def try_again(self, conversation: Conversation, turn: Turn, settings: Settings) -> None:
+        """Once more what led to nothing: an answer with a person's changes from what was stored, with these changes."""
+        if turn.made is Made.CHANGED and turn.answering is not None:
+            self.add_version(conversation, turn, turn.answering, turn.settings, turn.made)
+        else:
+            self.ask_again(conversation, turn, settings)
 
     def branch(self, conversation: Conversation, turn: Turn, question: str, settings: Settings) -> Conversation:
         """A new conversation with the turns before `turn`, in which `question` is asked in its place."""

@@ -162,7 +162,7 @@ class Talks:
             return answering(history_of(earlier), gate)(job)
 
         job = self._runtime.start("turn", _after(before, source))
-        return Turn(question, settings, job, files, before, gate, made)
+        return Turn(question, settings, job, files, before, gate, made, answering)
 
 
 def _after(before: Sequence[Job[Any]], source: Source) -> Source:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from config import Settings
+from crag.export.wording import changes
 from crag.pipeline import LONGEST_QUESTION
-from crag.ui import spoken, state, turn_settings
+from crag.ui import safe, spoken, state, turn_settings
 from crag.ui.conversations import Conversation, Made, Place, Turn
 from crag.ui.state import Process
 from crag.ui.texts import Texts
@@ -64,7 +65,8 @@ def draw_versions(process: Process, conversation: Conversation, place: Place, t:
         _page(process, conversation, place, place.shown - 1, t("version_before"), ":material/chevron_left:")
         st.markdown(t("version_of", n=number, of=len(place.versions)), width="content")
         _page(process, conversation, place, place.shown + 1, t("version_after"), ":material/chevron_right:")
-        st.caption(t(f"made_{turn.made}"))
+        changed = changes(turn.trace, t) if turn.trace else ""
+        st.caption(safe.in_markdown(changed) if changed else t(f"made_{turn.made}"))
 
 
 def _page(process: Process, conversation: Conversation, place: Place, to: int, label: str, icon: str) -> None:

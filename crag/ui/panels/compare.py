@@ -179,7 +179,7 @@ def _draw_job(trace: Trace, way: str, job: Job[Any], t: Texts) -> None:
     if job.running:
         st.markdown(f"**{title}**")
         st.caption(f":material/progress_activity: {t('compare_doing')}")
-        _answer("".join(event.text for event in job.events if isinstance(event, Token)), written=True)
+        _answer("".join(event.text for event in job.events if isinstance(event, Token)), written=True, look=None)
         st.button(t("stop"), key=_key(trace, f"stop-{way}"), icon=":material/stop_circle:", on_click=job.stop)
     elif job.state is JobState.FAILED or last is None:
         st.markdown(f"**{title}**")
@@ -226,18 +226,18 @@ def _of_compared(found: Compared, t: Texts) -> Shown:
 
 def _column(title: str, shown: Shown, t: Texts) -> None:
     st.markdown(f"**{title}** {shown.decided}")
-    places = {source.n: web.name_of(source, t) for source in shown.sources}
-    held = marks.marks_in(marks.shown(shown.answer), shown.check.sentences)
-    _answer(shown.answer, written=shown.written, look=Look("", places, held, t))
+    named = {source.n: web.name_of(source, t) for source in shown.sources}
+    doubts = marks.marks_in(marks.shown(shown.answer), shown.check.sentences)
+    _answer(shown.answer, written=shown.written, look=Look("", named, doubts, t))
     for note in shown.notes:
         st.caption(f":material/error: {safe.in_markdown(note)}")
     if shown.sources:
-        listed = "".join(f"<li>[{source.n}] {web.place(source, t)}</li>" for source in shown.sources)
-        st.html(f"<ul class='crag-list'>{listed}</ul>")
+        places = "".join(f"<li>[{source.n}] {web.place(source, t)}</li>" for source in shown.sources)
+        st.html(f"<ul class='crag-list'>{places}</ul>")
     st.caption(" · ".join(safe.in_markdown(fact) for fact in _facts(shown, t)))
 
 
-def _answer(text: str, *, written: bool, look: Look | None = None) -> None:
+def _answer(text: str, *, written: bool, look: Look | None) -> None:
     if text:
         inside = (written_text if written else answer_text).as_html(text, look)
         kind = "crag-written" if written else "crag-text"

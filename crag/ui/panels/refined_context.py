@@ -11,7 +11,7 @@ import streamlit as st
 from crag.export.wording import is_written
 from crag.schema import Fate, GradedStrip, Thresholds, Trace
 from crag.ui import safe
-from crag.ui.panels import sent, web
+from crag.ui.panels import sent, strip_changes, web
 from crag.ui.texts import Texts
 
 NEAR: Final = 0.1
@@ -49,9 +49,10 @@ def draw(trace: Trace, texts: Texts) -> None:
     )
     if shown:
         with st.container(height=420 if len(shown) > 8 else "content", border=False, key=f"ledger-{trace.turn_id}"):
-            st.html(listed(shown, texts))
+            st.html(listed(shown, texts, strip_changes.notes(trace, texts)))
     else:
         st.caption(texts("none_of_these"))
+    strip_changes.draw(trace, shown, texts)
     sent.draw(trace, texts)
     if not trace.sent or not is_written(trace):
         _given(trace, texts)
@@ -102,6 +103,6 @@ def _strip(strip: GradedStrip, texts: Texts, more: str | None) -> str:
     body = f"<span>{text}</span>" if strip.kept else f"<s>{text}</s>"
     word = safe.in_html(texts(f"filter_{kind}"))
     return (
-        f"<div class='crag-strip crag-{kind}'><div>{body}{note}</div>"
+        f"<div class='crag-strip crag-{kind}'><span class='crag-place'>{strip.order + 1}</span><div>{body}{note}</div>"
         f"<div class='crag-score' title='{title}'>{score}<small>{word}</small></div></div>"
     )

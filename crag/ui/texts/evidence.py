@@ -140,14 +140,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "web_place": ("{title} · {host}", "{title} · {host}"),
     "web_nothing": ("Nothing there can be used.", "其中没有可用的内容。"),
-    "corrections": ("Correct a grade", "纠正评分"),
-    "corrections_help": (
-        "Say which documents answer the question. It is kept on this machine for calibration and changes nothing here.",
-        "请指出哪些文档回答了问题。标注只保存在本机，用于校准，不会改变这里的结果。",
-    ),
     "answers_it": ("Answers the question", "回答了问题"),
     "answers_not": ("Does not", "没有回答"),
-    "label_of": ("Does document {rank}, {place}, answer the question?", "文档 {rank}（{place}）回答了问题吗？"),
     "corrected_yes": ("you: answers", "您：回答了"),
     "corrected_no": ("you: does not answer", "您：没有回答"),
     # refined context
