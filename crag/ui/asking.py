@@ -109,7 +109,8 @@ def _submit(process: Process, conversation: Conversation | None, overview: Overv
 
 
 def _tell(process: Process, conversation: Conversation | None, told: Told, settings: Settings, t: Texts) -> None:
-    uploading.say([one for one in told.outcomes if one[0] not in FILED], process.settings, t)
+    known = () if told.reading else (Outcome.SAME,)
+    uploading.say([one for one in told.outcomes if one[0] not in FILED or one[0] in known], process.settings, t)
     if told.reading is not None and told.reading.running:
         names = ", ".join(name for outcome, name in told.outcomes if outcome in FILED)
         key = "added_then_asked" if told.text.strip() else "added_to_read"

@@ -150,6 +150,15 @@ def test_what_is_no_pdf_is_told_at_the_box_and_the_question_is_put_at_once(stage
     assert not (tmp_path / "Files" / "fake.pdf").exists()
 
 
+def test_what_is_indexed_already_is_told_and_nothing_is_read(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "Files").mkdir()
+    (tmp_path / "Files" / "guide.pdf").write_bytes(PDF)
+    at = ended(send(stage.page(), "What is it?", guide=PDF))
+    assert "guide.pdf is already there" in said(at)
+    assert state.process().runtime.latest("build") is None
+    assert len(stage.histories) == 1
+
+
 def test_a_name_that_is_taken_is_decided_in_the_sidebar_and_told_at_the_box(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "Files").mkdir()
     (tmp_path / "Files" / "guide.pdf").write_bytes(b"%PDF-1.7 other")
