@@ -9,7 +9,9 @@ from typing import Any, Final
 import streamlit as st
 
 from config import Settings
+from crag.events import BuildEvent
 from crag.pipeline import LONGEST_QUESTION
+from crag.runtime import Job
 from crag.ui import long_conversation, safe, sidebar, state, turn_tools, uploading
 from crag.ui.conversations import Conversation
 from crag.ui.knowledge import Overview
@@ -21,6 +23,7 @@ from crag.ui.upload import Outcome
 KEY: Final = "question"
 TOLD: Final = "asking-told"
 """Where a session keeps what is told at the box until the next question."""
+FILED: Final = (Outcome.SAVED, Outcome.SAME)
 BUTTON: Final = 40
 """Characters of a file's name on a button."""
 
@@ -38,6 +41,8 @@ class Told:
     """Whether no question was left to be asked."""
     outcomes: tuple[tuple[Outcome, str], ...] = ()
     """What became of the files that came with it, by name."""
+    reading: Job[BuildEvent] | None = None
+    """Ends when those that are new are read."""
     taken: tuple[str, ...] = ()
     """Those whose name another file has: the person decides in the sidebar."""
 
@@ -69,7 +74,7 @@ def ask(
     question: str,
     settings: Settings,
     only: tuple[str, ...] = (),
-    after: Any = None,
+    after: Job[BuildEvent] | None = None,
 ) -> Conversation | None:
     """Asks in the conversation, or in a new one, and shows it; `only` and `after` as for `Process.ask`."""
     if not question.strip():
@@ -89,7 +94,7 @@ def _submit(process: Process, conversation: Conversation | None, overview: Overv
     outcomes = tuple(uploading.take(uploads, process.settings)) if uploads else ()
     taken = tuple(waiting.name for waiting in st.session_state.get("upload-waiting", [])[before:])
     indexed = [row.path for row in overview.indexed]
-    there = [name for outcome, name in outcomes if outcome in (Outcome.SAVED, Outcome.SAME)]
+    there = [name for outcome, name in outcomes if outcome in FILED]
     new = [name for outcome, name in outcomes if outcome is Outcome.SAVED or (name in there and name not in indexed)]
     after = process.read_added() if new else None
     found = narrowed(text, list(dict.fromkeys([*indexed, *there])))
@@ -99,15 +104,17 @@ def _submit(process: Process, conversation: Conversation | None, overview: Overv
         st.session_state[KEY] = text  # nothing typed is lost: it stands in the box again
     else:
         asked = ask(process, conversation, found.question, settings, found.files, after) or conversation
-    told = Told(asked.id if asked else None, text, found.unclear, empty, outcomes, taken)
+    told = Told(asked.id if asked else None, text, found.unclear, empty, outcomes, after, taken)
     st.session_state[TOLD] = told if (told.unclear or empty or outcomes or taken) else None
 
 
 def _tell(process: Process, conversation: Conversation | None, told: Told, settings: Settings, t: Texts) -> None:
-    if told.outcomes:
-        uploading.say(told.outcomes, process.settings, t)
-        if any(outcome is Outcome.SAVED for outcome, _ in told.outcomes):
-            st.caption(f":material/hourglass_top: {t('added_then_asked' if told.text.strip() else 'added_to_read')}")
+    known = () if told.reading else (Outcome.SAME,)
+    uploading.say([one for one in told.outcomes if one[0] not in FILED or one[0] in known], process.settings, t)
+    if told.reading is not None and told.reading.running:
+        names = ", ".join(name for outcome, name in told.outcomes if outcome in FILED)
+        key = "added_then_asked" if told.text.strip() else "added_to_read"
+        st.caption(f":material/hourglass_top: {t(key, files=safe.in_markdown(names))}")
     for name in told.taken:
         st.info(t("name_taken_decide", file=safe.in_markdown(name)), icon=":material/file_copy:")
     if told.empty:

@@ -52,9 +52,9 @@ def reason(trace: Trace, sentence: CheckedSentence, t: Texts) -> str:
         return t("doubt_no_source", numbers=", ".join(f"[{n}]" for n in sentence.cites))
     parts = []
     if sentence.numbers:
-        parts.append(t("doubt_numbers", numbers=", ".join(sentence.numbers)))
+        parts.append(t("doubt_numbers", numbers=t("doubt_comma").join(sentence.numbers)))
     if sentence.foreign:
         parts.append(t("doubt_foreign"))
     elif sentence.words:
-        parts.append(t("doubt_words", words=", ".join(f"“{word}”" for word in sentence.words)))
+        parts.append(t("doubt_words", words=t("doubt_comma").join(f"“{word}”" for word in sentence.words)))
     return " ".join(parts) or t("doubt_other")

@@ -111,13 +111,14 @@ def test_a_question_with_a_pdf_waits_until_it_is_read(stage: Stage, tmp_path: Pa
     (turn,) = conversation(at).turns
     assert turn.reads
     assert "reading the new files first" in said(at)
-    assert "your question is put when that is done" in said(at)
+    assert "new.pdf: being read; your question is put when that is done." in said(at)
     assert stage.histories == [], "nothing is asked yet"
     stage.base.goes_on.set()
     at = ended(at)
     assert stage.histories == [()]
     assert conversation(at).turns[0].trace is not None
     assert not conversation(at).turns[0].reads
+    assert "being read" not in said(at), "it is"
 
 
 def test_what_comes_while_a_build_runs_is_read_by_the_next_one(stage: Stage) -> None:
@@ -134,9 +135,9 @@ def test_what_comes_while_a_build_runs_is_read_by_the_next_one(stage: Stage) -> 
 
 def test_a_pdf_alone_is_read_and_its_name_can_be_used_at_once(stage: Stage) -> None:
     stage.base.script = built()  # type: ignore[assignment]
-    stage.base.goes_on.set()
     at = send(stage.page(), "", new=PDF)
-    assert "The new files are read now." in said(at)
+    assert "new.pdf: being read." in said(at)
+    stage.base.goes_on.set()
     assert "c" not in at.query_params
     at = send(at, "@fresh what is it?", fresh=PDF)
     assert conversation(ended(at)).turns[0].files == ("fresh.pdf",)
@@ -147,6 +148,15 @@ def test_what_is_no_pdf_is_told_at_the_box_and_the_question_is_put_at_once(stage
     assert "fake.pdf" in messages(at).replace("\\", "").replace("\u2060", "")
     assert len(stage.histories) == 1
     assert not (tmp_path / "Files" / "fake.pdf").exists()
+
+
+def test_what_is_indexed_already_is_told_and_nothing_is_read(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "Files").mkdir()
+    (tmp_path / "Files" / "guide.pdf").write_bytes(PDF)
+    at = ended(send(stage.page(), "What is it?", guide=PDF))
+    assert "guide.pdf is already there" in said(at)
+    assert state.process().runtime.latest("build") is None
+    assert len(stage.histories) == 1
 
 
 def test_a_name_that_is_taken_is_decided_in_the_sidebar_and_told_at_the_box(stage: Stage, tmp_path: Path) -> None:

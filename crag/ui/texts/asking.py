@@ -51,6 +51,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "The source is in another language, so words cannot be compared.",
         "来源使用另一种语言，因此无法比较词语。",
     ),
+    "doubt_comma": (", ", "、"),
     "doubt_other": (
         "The cited text holds too few of its words.",
         "引用的文本只包含其中少数词语。",
@@ -70,10 +71,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "请在文件名之后输入您的问题。",
     ),
     "added_then_asked": (
-        "The new files are read now; your question is put when that is done.",
-        "正在读取新文件；完成后会自动提问。",
+        "{files}: being read; your question is put when that is done.",
+        "正在读取 {files}；完成后会自动提问。",
     ),
-    "added_to_read": ("The new files are read now.", "正在读取新文件。"),
+    "added_to_read": ("{files}: being read.", "正在读取 {files}。"),
     "name_taken_decide": (
         "Another file is called {file}: decide in the sidebar what happens with the new one.",
         "已有名为 {file} 的其他文件：请在侧边栏决定如何处理新文件。",
