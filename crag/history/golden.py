@@ -45,6 +45,7 @@ class Answered(Frozen):
     """The question as it was asked."""
     under: Mapping[str, Any]
     """Index, evaluator, thresholds and what else decides the answer, as they were."""
+    failed: bool
     swept_under: Mapping[str, Any]
     """Likewise of the run that thresholds are tried on; empty where there is none."""
 
@@ -58,8 +59,6 @@ class Run(Frozen):
     """So many questions were asked in it; the answers to the others held still."""
     left: int
     """So many were not asked, since it was stopped."""
-    report: str
-    """JSON."""
 
 
 class Goldens:
@@ -118,6 +117,7 @@ class Goldens:
             "created": now(),
             "asked": _text(asked),
             "under": _text(under),
+            "failed": trace.error is not None,
             "trace": _packed(trace.model_dump_json()),
             "swept_under": _text(swept_under),
             "swept": None if swept is None else _packed(swept.model_dump_json()),
@@ -132,12 +132,13 @@ class Goldens:
     def answered(self, user: str = LOCAL) -> dict[int, Answered]:
         """By id of the question: what its last answer was given to, and under."""
         c = golden_answers.c
-        query = sa.select(c.golden, c.created, c.asked, c.under, c.swept_under)
+        query = sa.select(c.golden, c.created, c.asked, c.under, c.failed, c.swept_under)
         return {
             row["golden"]: Answered(
                 created=row["created"],
                 asked=json.loads(row["asked"]),
                 under=json.loads(row["under"]),
+                failed=row["failed"],
                 swept_under=json.loads(row["swept_under"]),
             )
             for row in self._rows(self._of(query, user))
@@ -154,11 +155,17 @@ class Goldens:
         for row in self._rows(query.order_by(golden_answers.c.golden)):
             yield row["golden"], _trace(row["trace"])
 
-    def swept(self, user: str = LOCAL) -> dict[int, Trace]:
-        """By id of the question: the run that thresholds are tried on, where there is one."""
+    def swept(self, user: str = LOCAL) -> Iterator[tuple[int, Trace]]:
+        """Likewise the runs that thresholds are tried on, of the questions that have one."""
         c = golden_answers.c
-        query = self._of(sa.select(c.golden, c.swept), user).where(c.swept.is_not(None))
-        return {row["golden"]: _trace(row["swept"]) for row in self._rows(query)}
+        query = self._of(sa.select(c.golden, c.swept), user).where(c.swept.is_not(None)).order_by(c.golden)
+        for row in self._rows(query):
+            yield row["golden"], _trace(row["swept"])
+
+    def swept_of(self, id_: int, user: str = LOCAL) -> Trace | None:
+        """That of one question; None without one."""
+        query = self._of(sa.select(golden_answers.c.swept), user).where(golden_answers.c.golden == id_)
+        return next((_trace(row["swept"]) for row in self._rows(query) if row["swept"] is not None), None)
 
     @staticmethod
     def _of(query: sa.Select[Any], user: str) -> sa.Select[Any]:
@@ -176,17 +183,14 @@ class Goldens:
 
     def runs(self, most: int, user: str = LOCAL) -> list[Run]:
         """The newest runs, the newest first."""
-        query = sa.select(golden_runs).where(golden_runs.c.user == user).order_by(golden_runs.c.id.desc()).limit(most)
-        return [
-            Run(
-                id=row["id"],
-                created=row["created"],
-                asked=row["asked"],
-                left=row["left"],
-                report=_unpacked(row["report"]),
-            )
-            for row in self._rows(query)
-        ]
+        c = golden_runs.c
+        query = sa.select(c.id, c.created, c.asked, c.left).where(c.user == user).order_by(c.id.desc()).limit(most)
+        return [Run.model_validate(dict(row)) for row in self._rows(query)]
+
+    def report(self, run: int, user: str = LOCAL) -> str | None:
+        """The report of a run, JSON; None where it is gone."""
+        query = sa.select(golden_runs.c.report).where(golden_runs.c.user == user, golden_runs.c.id == run)
+        return next((_unpacked(row["report"]) for row in self._rows(query)), None)
 
     def _rows(self, query: sa.Select[Any]) -> Sequence[sa.RowMapping]:
         """Who only reads makes no file."""

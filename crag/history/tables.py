@@ -109,6 +109,7 @@ golden_answers = Table(
     Column("created", String(32), nullable=False),
     Column("asked", Text, nullable=False),
     Column("under", Text, nullable=False),
+    Column("failed", Boolean, nullable=False),
     Column("trace", LargeBinary, nullable=False),
     Column("swept_under", Text, nullable=False),
     Column("swept", LargeBinary),

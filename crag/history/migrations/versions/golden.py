@@ -33,6 +33,7 @@ def upgrade() -> None:
         sa.Column("created", sa.String(32), nullable=False),
         sa.Column("asked", sa.Text, nullable=False),
         sa.Column("under", sa.Text, nullable=False),
+        sa.Column("failed", sa.Boolean, nullable=False),
         sa.Column("trace", sa.LargeBinary, nullable=False),
         sa.Column("swept_under", sa.Text, nullable=False),
         sa.Column("swept", sa.LargeBinary),
