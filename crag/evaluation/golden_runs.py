@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -40,6 +41,13 @@ class Asked:
     of: int
     question: str
     """The one that is asked now; empty at the end."""
+    seconds: float
+    """Since the run began."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the pace so far; None before the first answer."""
+        return self.seconds / self.done * (self.of - self.done) if self.done else None
 
 
 def under_of(house: House, settings: Settings) -> Under:
@@ -98,14 +106,15 @@ async def run_golden(
     Raises KnowledgeBaseError where the index cannot be asked at all, HistoryError where nothing can be kept.
     """
     await in_pool(opened, house)
+    begin = time.monotonic()
     run, done = _Run(house, settings, store, await in_pool(store.answered), stopping), 0
     for golden in chosen:
         if stopping.is_set():
             break
-        yield Asked(done, len(chosen), golden.question)
+        yield Asked(done, len(chosen), golden.question, time.monotonic() - begin)
         done += await run.ask(golden)
     await in_pool(_keep_report, house, settings, store, done, len(chosen) - done)
-    yield Asked(done, len(chosen), "")
+    yield Asked(done, len(chosen), "", time.monotonic() - begin)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import streamlit as st
 from crag.export.wording import is_written
 from crag.schema import Action, Support, Trace
 from crag.text import language
-from crag.ui import answer_text, exporting, safe, spoken, written_text
+from crag.ui import answer_text, exporting, golden, safe, spoken, written_text
 from crag.ui.panels import documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
 
@@ -58,7 +58,9 @@ def draw(trace: Trace, t: Texts) -> None:
         st.caption(f":material/info: {safe.in_markdown(notice)}")
     if trace.documents or trace.decisions or trace.calls:
         _evidence(trace, t)
-    exporting.draw(trace, t)
+    with st.container(horizontal=True, gap="small", key=f"keep-{trace.turn_id}"):
+        golden.draw(trace, t)
+        exporting.draw(trace, t)
 
 
 def draw_understood(question: str, t: Texts) -> None:

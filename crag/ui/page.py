@@ -8,6 +8,7 @@ import streamlit as st
 
 from crag.errors import CragError
 from crag.ui import chat, knowledge, library, models_page, opening, safe, sidebar, spoken, state
+from crag.ui.evaluate import page as evaluate_page
 from crag.ui.sidebar import Place, Places
 from crag.ui.texts import Texts, language_of
 
@@ -31,10 +32,12 @@ def main() -> None:
         default=True,
     )
     in_library = st.Page(lambda: library.draw(process, overview, t), title=t("knowledge_base"), url_path="knowledge")
+    in_evaluate = st.Page(lambda: evaluate_page.draw(process, overview, t), title=t("evaluate"), url_path="evaluate")
     in_models = st.Page(lambda: models_page.draw(process, t), title=t("models"), url_path="models")
     places = (
         Place(in_chat, ":material/forum:"),
         Place(in_library, ":material/library_books:"),
+        Place(in_evaluate, ":material/rule:"),
         Place(in_models, ":material/hub:"),
     )
     st.session_state[state.LIBRARY] = in_library

@@ -129,18 +129,21 @@ _NUMBERS = r"pages? \d[\d, -]*(?: and \d+ more)?"
 _PLACE = re.compile(r"\\\{(\w+)\\\}")
 
 
-def translated(sentence: str, language: str) -> str:
-    """What a file's row says, in the page's language."""
+def translated(sentence: str, language: str, table: Mapping[str, str] = SENTENCES) -> str:
+    """What a file's row says, in the page's language; `table` has the sentences of another part of the core."""
     if language != "zh":
         return sentence
-    for pattern, chinese in _patterns():
+    for pattern, chinese in _patterns(tuple(table.items())):
         if found := pattern.fullmatch(sentence):
-            return chinese.format_map(_values(found.groupdict()))
+            return chinese.format_map(_values(found.groupdict(), table))
     return sentence
 
 
-def _values(found: Mapping[str, str]) -> dict[str, str]:
-    return {name: _pages(text) if name.lower() == "numbers" else translated(text, "zh") for name, text in found.items()}
+def _values(found: Mapping[str, str], table: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: _pages(text) if name.lower() == "numbers" else translated(text, "zh", table)
+        for name, text in found.items()
+    }
 
 
 def _pages(numbers: str) -> str:
@@ -150,10 +153,8 @@ def _pages(numbers: str) -> str:
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple(
-        (re.compile(_PLACE.sub(_group, re.escape(english)), re.DOTALL), zh) for english, zh in SENTENCES.items()
-    )
+def _patterns(table: tuple[tuple[str, str], ...]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(_PLACE.sub(_group, re.escape(english)), re.DOTALL), zh) for english, zh in table)
 
 
 def _group(place: re.Match[str]) -> str:
