@@ -125,7 +125,7 @@ def fields(golden: Golden, key: str, paths: Sequence[str], t: Texts) -> Golden |
             t("golden_answers"),
             f" {APART} ".join(golden.answers),
             key=f"{key}-answers",
-            help=t("golden_answers_help"),
+            help=t("golden_answers_help", apart=APART),
         )
         note = st.text_input(t("golden_note"), golden.note, key=f"{key}-note")
         saved = st.form_submit_button(t("golden_save"), type="primary", icon=":material/save:", key=f"{key}-save")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from crag.ui.evaluate.table import Table
 from crag.ui.state import Process
 from crag.ui.texts import Texts
 
-FORMS: Final = {"jsonl": ":material/data_object:", "csv": ":material/table:"}
+FORMS: Final[dict[Literal["jsonl", "csv"], str]] = {"jsonl": ":material/data_object:", "csv": ":material/table:"}
 MOST_MB: Final = 20
 
 

@@ -1,4 +1,4 @@
-"""The golden questions as a table that is edited in place: what was typed, what is wrong with it, saved or discarded."""
+"""The golden questions as a table that is edited in place: what was typed, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -137,8 +137,9 @@ def edits_of(table: Table) -> Edits:
 def editor(t: Texts) -> None:
     base: Table = st.session_state[BASE]
     text = st.column_config.TextColumn
+    columns: Any = _columns(base, t)
     st.data_editor(
-        _columns(base, t),
+        columns,
         key=_key(),
         num_rows="dynamic",
         hide_index=True,
@@ -150,13 +151,13 @@ def editor(t: Texts) -> None:
             "expected": st.column_config.SelectboxColumn(
                 t("golden_expected"),
                 options=[str(action) for action in Action],
-                format_func=lambda action: t(action),
+                format_func=lambda action: t(str(action)),
                 width="small",
                 help=t("golden_expected_help"),
             ),
             "file": text(t("golden_file"), width="medium", help=t("golden_file_help")),
             "page": st.column_config.NumberColumn(t("golden_page"), min_value=1, step=1, format="%d", width=70),
-            "answers": text(t("golden_answers"), width="medium", help=t("golden_answers_help")),
+            "answers": text(t("golden_answers"), width="medium", help=t("golden_answers_help", apart=star.APART)),
             "last": text(t("golden_last"), width="medium"),
             "note": text(t("golden_note"), width="medium"),
         },

@@ -174,8 +174,10 @@ def _numbers(found: Suggestion, t: Texts) -> list[tuple[str, str, str]]:
     pairs = [("golden_upper", "upper"), ("golden_lower", "lower"), ("strip_threshold", "strip")]
     rows = [(t(name), f"{getattr(found.before, key):.3f}", f"{getattr(found.after, key):.3f}") for name, key in pairs]
     if found.before.maps_scores or found.after.maps_scores:
-        for name in ("document_map", "strip_map"):
-            rows.append((t(f"golden_{name}"), *(_map(getattr(side, name), t) for side in (found.before, found.after))))
+        rows += [
+            (t(f"golden_{name}"), _map(getattr(found.before, name), t), _map(getattr(found.after, name), t))
+            for name in ("document_map", "strip_map")
+        ]
     return rows
 
 

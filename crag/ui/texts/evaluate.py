@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from crag.ui.texts.evaluate_results import RESULTS
+
 _KEPT: Final[dict[str, tuple[str, str]]] = {
     # the star under an answer, and the fields of a question
     "golden": ("Golden", "黄金问题"),
@@ -32,8 +34,8 @@ _KEPT: Final[dict[str, tuple[str, str]]] = {
     "golden_page": ("Page", "页"),
     "golden_answers": ("Answer holds", "答案包含"),
     "golden_answers_help": (
-        "A few words as they stand in the file, such as: 42 litres. Several, any of which will do, are set apart by |.",
-        "文件中的几个字，例如：42 升。若有多种写法，用 | 分隔，符合其一即可。",
+        "A few words as they stand in the file, such as: 42 litres. Several, any of which will do, are with {apart} between.",
+        "文件中的几个字，例如：42 升。若有多种写法，用 {apart} 分隔，符合其一即可。",
     ),
     "golden_note": ("Note", "备注"),
     "golden_unknown": ("unknown", "未知"),
@@ -66,7 +68,8 @@ _QUESTIONS: Final[dict[str, tuple[str, str]]] = {
         "No golden questions yet. Press Golden under an answer to keep its question, add one here, or import a JSONL "
         "or CSV file. Some thirty make the figures mean something, about a third of them questions that your files do "
         "not cover.",
-        "还没有黄金问题。可在回答下点击“黄金问题”保存，在此添加，或导入 JSONL 或 CSV 文件。约三十个问题才能得出有意义的数字，"
+        "还没有黄金问题。可在回答下点击“黄金问题”保存，在此添加，或导入 JSONL 或 CSV 文件。"
+        "约三十个问题才能得出有意义的数字，"
         "其中约三分之一应是文件未涉及的问题。",
     ),
     "golden_count": ("{n} golden question.|{n} golden questions.", "共 {n} 个黄金问题。"),
@@ -83,7 +86,7 @@ _QUESTIONS: Final[dict[str, tuple[str, str]]] = {
     "golden_since_thresholds": ("The thresholds have changed since the last run.", "阈值在上次运行后有变化。"),
     "golden_since_settings": ("The settings have changed since the last run.", "设置在上次运行后有变化。"),
     "golden_all_hold": ("All have an answer that still holds.", "全部问题的回答仍然有效。"),
-    "golden_run_changed": ("Run changed ({n})|Run changed ({n})", "运行有变化的（{n}）"),
+    "golden_run_changed": ("Run changed ({n})", "运行有变化的（{n}）"),
     "golden_run_changed_help": (
         "Asks what is new, edited or failed; all, where index, evaluator, thresholds or settings have changed. The "
         "thresholds in force count, not the sliders of the sidebar.",
@@ -128,146 +131,6 @@ _QUESTIONS: Final[dict[str, tuple[str, str]]] = {
     ),
     "golden_as_jsonl": ("JSONL", "JSONL"),
     "golden_as_csv": ("CSV", "CSV"),
-}
-
-_RESULTS: Final[dict[str, tuple[str, str]]] = {
-    # the last run
-    "golden_last_run": ("Last run", "上次运行"),
-    "golden_never_run": (
-        "Run the questions to see what CRAG makes of them.",
-        "运行这些问题，查看 CRAG 的表现。",
-    ),
-    "golden_unreadable": (
-        "The report of the last run cannot be read: run the questions again.",
-        "无法读取上次运行的报告：请重新运行。",
-    ),
-    "golden_as_expected": ("{n} of {of} took the expected action", "{of} 个中有 {n} 个动作符合预期"),
-    "golden_was": ("before: {n} of {of}", "之前：{n}/{of}"),
-    "golden_ran_at": ("{time} UTC, {n} asked", "{time}（UTC），提问 {n} 个"),
-    "golden_left": ("stopped, {n} not asked", "已停止，{n} 个未提问"),
-    "golden_n_failed": ("{n} failed", "{n} 个失败"),
-    "golden_report": ("Report", "报告"),
-    "golden_report_help": (
-        "The figures with plots and every failure, as one HTML file (in English) that loads nothing from anywhere. It "
-        "holds your questions and the names of your files.",
-        "包含图表和所有失败项的单个 HTML 文件（英文），不加载任何外部内容。其中含有您的问题和文件名。",
-    ),
-    "golden_language": ("Language of the questions", "问题的语言"),
-    "golden_in_all": ("All languages", "全部语言"),
-    "golden_in_en": ("English", "英文"),
-    "golden_in_zh": ("Chinese", "中文"),
-    "golden_confusion": ("Expected and triggered actions", "预期动作与实际动作"),
-    "golden_confusion_alt": (
-        "Confusion matrix: expected actions in the rows, triggered ones in the columns",
-        "混淆矩阵：行为预期动作，列为实际动作",
-    ),
-    "golden_corner": ("expected ↓ triggered →", "预期 ↓ 实际 →"),
-    "golden_no_expectation": (
-        "No question says which action is expected: fill in the column Expected.",
-        "没有问题写明预期动作：请填写“预期”一列。",
-    ),
-    "UNDECIDED": ("Undecided", "未判断"),
-    "golden_changes": ("Since the run before", "与之前一次运行相比"),
-    "golden_no_run_before": ("There is no earlier run to compare with.", "没有更早的运行可供比较。"),
-    "golden_nothing_changed": (
-        "No question changed its action, or whether its answer is found.",
-        "没有问题的动作或答案命中情况发生变化。",
-    ),
-    "golden_match_gained": ("answer found now", "现在找到了答案"),
-    "golden_match_lost": ("answer no longer found", "不再找到答案"),
-    "golden_figures": ("Figures with 95 % intervals", "指标（含 95% 区间）"),
-    "golden_few_questions": (
-        "Only {n} question: the intervals are wide, and no single figure proves much.|"
-        "Only {n} questions: the intervals are wide, and no single figure proves much.",
-        "只有 {n} 个问题：区间很宽，单个数字说明不了什么。",
-    ),
-    "golden_figures_help": (
-        "The true value may well lie anywhere in the interval. Gained and lost count the questions that both runs "
-        "know; p is that of the exact McNemar test.",
-        "真实值可能落在区间内的任何位置。新增和失去按两次运行都有的问题计数；p 为精确 McNemar 检验的值。",
-    ),
-    "golden_ran_with": (
-        "Evaluator {evaluator}, generator {generator}; thresholds {lower:.2f} and {upper:.2f}, strips {strip:.2f}; "
-        "{k} documents; index version {version}.",
-        "评估器 {evaluator}，生成器 {generator}；阈值 {lower:.2f} 和 {upper:.2f}，片段 {strip:.2f}；{k} 个文档；索引版本 {version}。",
-    ),
-    "golden_measure": ("Measure", "指标"),
-    "golden_value": ("Value", "数值"),
-    "golden_interval": ("95 % interval", "95% 区间"),
-    "golden_difference": ("Change", "变化"),
-    "golden_between": ("{low:.3f} to {high:.3f}, n {n}", "{low:.3f} 至 {high:.3f}，n {n}"),
-    "golden_gained": (" ({gained} gained, {lost} lost, p {p:.2f})", "（新增 {gained}，失去 {lost}，p {p:.2f}）"),
-    "golden_section_retrieval": ("Retrieval", "检索"),
-    "golden_section_document": ("Document grading", "文档评分"),
-    "golden_section_decision": ("Decision", "判断"),
-    "golden_section_refinement": ("Refinement", "精炼"),
-    "golden_section_answer": ("Answer", "回答"),
-    "measure_recall_at_1": ("recall@1", "召回率@1"),
-    "measure_recall_at_3": ("recall@3", "召回率@3"),
-    "measure_recall_at_5": ("recall@5", "召回率@5"),
-    "measure_recall_at_k": ("recall@k", "召回率@k"),
-    "measure_mrr": ("MRR", "平均倒数排名（MRR）"),
-    "measure_document_accuracy": ("accuracy at 0.5", "以 0.5 为界的准确率"),
-    "measure_document_auc": ("AUC", "AUC"),
-    "measure_document_brier": ("Brier score (0 is best)", "Brier 分数（0 最好）"),
-    "measure_action_as_expected": ("action as expected", "动作符合预期"),
-    "measure_answerable_correct": ("answerable: Correct", "可回答：正确"),
-    "measure_answerable_ambiguous": ("answerable: Ambiguous", "可回答：存疑"),
-    "measure_answerable_incorrect": ("answerable: Incorrect", "可回答：不相关"),
-    "measure_uncovered_correct": ("not covered: Correct", "未覆盖：正确"),
-    "measure_uncovered_ambiguous": ("not covered: Ambiguous", "未覆盖：存疑"),
-    "measure_uncovered_incorrect": ("not covered: Incorrect", "未覆盖：不相关"),
-    "measure_context_holds_answer": ("refined context holds the answer", "精炼上下文包含答案"),
-    "measure_retrieved_answer_kept": ("kept, where it was retrieved", "检索到时得以保留"),
-    "measure_text_dropped": ("share of the text dropped", "丢弃文本的比例"),
-    "measure_answer_match": ("answer holds the answer", "回答包含答案"),
-    "measure_refused_uncovered": ("not covered: says so", "未覆盖：如实说明"),
-    "measure_false_answers": ("not covered: answered anyway", "未覆盖：仍然作答"),
-    "golden_show": ("Questions to show", "显示的问题"),
-    "golden_show_all": ("All ({n})|All ({n})", "全部（{n}）"),
-    "golden_show_wrong": ("Not as expected ({n})|Not as expected ({n})", "不符合预期（{n}）"),
-    "golden_show_changed": ("Changed ({n})|Changed ({n})", "有变化（{n}）"),
-    "golden_show_none": ("None.", "无。"),
-    "golden_open_help": ("Click a cell to open the answer with its evidence.", "点击任一单元格，打开回答及其证据。"),
-    "golden_results_alt": ("Results of the last run, one question per row", "上次运行的结果，每行一个问题"),
-    "golden_state": ("Result", "结果"),
-    "golden_right": ("as expected", "符合预期"),
-    "golden_action": ("Action", "动作"),
-    "golden_best": ("Best score", "最高得分"),
-    "golden_best_help": ("The highest score of a document, in the last look.", "最后一轮检索中文档的最高得分。"),
-    "golden_rank_of": ("Retrieved", "检索"),
-    "golden_rank_help": (
-        "The rank of the first document that answers: of the right page, or with the words.",
-        "第一个能回答的文档的名次：在正确的页上，或包含所找的文字。",
-    ),
-    "golden_rank": ("rank {rank}", "第 {rank} 名"),
-    "golden_answer": ("Answer", "答案"),
-    "golden_answer_help": ("Whether the answer holds the words that were given.", "回答是否包含所填的文字。"),
-    "golden_found": ("found", "找到"),
-    "golden_not_found": ("not found", "未找到"),
-    "golden_says": ("Says", "说明"),
-    "golden_covered": ("an answer", "作答"),
-    "golden_refused": ("not covered", "未覆盖"),
-    "golden_failure_error": ("failed", "失败"),
-    "golden_failure_false_answer": ("answered although not covered", "未覆盖却作答"),
-    "golden_failure_not_retrieved": ("the answer was not retrieved", "未检索到答案"),
-    "golden_failure_not_covered": ("judged not covered", "被判为未覆盖"),
-    "golden_failure_lost": ("the answer was lost in refinement", "答案在精炼中丢失"),
-    "golden_failure_not_in_answer": ("the answer does not hold it", "回答中没有答案"),
-    "golden_failure_other_action": ("another action than expected", "动作与预期不同"),
-    # one answer
-    "golden_back": ("Back to the evaluation", "返回评估"),
-    "golden_no_answer": (
-        "There is no answer to this question: it was deleted, or not asked yet.",
-        "没有这个问题的回答：问题已删除，或尚未提问。",
-    ),
-    "golden_answered": ("Answered {time} UTC, as it was then.", "回答于 {time}（UTC），按当时的状态显示。"),
-    "golden_expects_action": ("Expected: {action}.", "预期：{action}。"),
-    "golden_expects_place": ("It stands in {place}.", "出处：{place}。"),
-    "golden_expects_answer": ("The answer holds {answers}.", "答案包含{answers}。"),
-    "golden_expects_nothing": ("Nothing is said of what is expected.", "没有写明预期。"),
-    "golden_quoted": ("“{text}”", "“{text}”"),
-    "golden_or": (" or ", "或"),
 }
 
 _THRESHOLDS: Final[dict[str, tuple[str, str]]] = {
@@ -345,4 +208,4 @@ _THRESHOLDS: Final[dict[str, tuple[str, str]]] = {
     "golden_n_of": ("{n} of {of}", "{n}/{of}"),
 }
 
-TEXTS: Final[dict[str, tuple[str, str]]] = {**_KEPT, **_QUESTIONS, **_RESULTS, **_THRESHOLDS}
+TEXTS: Final[dict[str, tuple[str, str]]] = {**_KEPT, **_QUESTIONS, **RESULTS, **_THRESHOLDS}
