@@ -50,15 +50,7 @@ def test_every_text_is_there_in_both_languages_with_the_same_values(key: str) ->
 
 
 def test_no_key_stands_in_two_areas() -> None:
-    areas = [
-        conversation.TEXTS,
-        evaluate.TEXTS,
-        evidence.TEXTS,
-        export.TEXTS,
-        knowledge.TEXTS,
-        models.TEXTS,
-        replay.TEXTS,
-    ]
+    modules = (conversation, evaluate, evidence, export, knowledge, models, replay)
     assert sum(len(module.TEXTS) for module in modules) == len(CATALOG)
 
 

@@ -34,7 +34,7 @@ _KEPT: Final[dict[str, tuple[str, str]]] = {
     "golden_page": ("Page", "页"),
     "golden_answers": ("Answer holds", "答案包含"),
     "golden_answers_help": (
-        "A few words as they stand in the file, such as: 42 litres. Several, any of which will do, are with {apart} between.",
+        "A few words as they stand in the file, such as: 42 litres. Where several will do, put {apart} between them.",
         "文件中的几个字，例如：42 升。若有多种写法，用 {apart} 分隔，符合其一即可。",
     ),
     "golden_note": ("Note", "备注"),
