@@ -35,10 +35,10 @@ def add(process: Process, busy: bool, t: Texts) -> None:
 def bring_in(process: Process, busy: bool, t: Texts) -> None:
     from crag.evaluation.golden import arrived
 
-    opened = _popover("import", ":material/upload:", busy, t)
+    number = st.session_state.setdefault("golden-import-number", 0)  # after an import it is closed again
+    opened = _popover("import", ":material/upload:", busy, t, number)
     if not opened.open:
         return
-    number = st.session_state.setdefault("golden-import-number", 0)
     with opened:
         st.caption(t("golden_import_help"))
         file = st.file_uploader(
@@ -86,11 +86,11 @@ def export(table: Table, t: Texts) -> None:
             )
 
 
-def _popover(name: str, icon: str, busy: bool, t: Texts) -> Any:
+def _popover(name: str, icon: str, busy: bool, t: Texts, number: int = 0) -> Any:
     return st.popover(
         t(f"golden_{name}"),
         icon=icon,
-        key=f"golden-{name}-open",
+        key=f"golden-{name}-open-{number}",
         on_change="rerun",
         disabled=busy,
         width="content",

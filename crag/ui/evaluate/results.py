@@ -279,11 +279,11 @@ def _marked(mark: Mark, yes: str, no: str, t: Texts) -> str | None:
 def _config(t: Texts) -> dict[str, Any]:
     text = st.column_config.TextColumn
     return {
-        "state": text(t("golden_state"), width="medium"),
-        "question": text(t("golden_question"), width="large"),
-        "expected": text(t("golden_expected")),
-        "action": text(t("golden_action")),
-        "best": st.column_config.NumberColumn(t("golden_best"), format="%.2f", help=t("golden_best_help")),
+        "state": text(t("golden_state"), width=185),
+        "question": text(t("golden_question"), width=250),
+        "expected": text(t("golden_expected"), width=78),
+        "action": text(t("golden_action"), width=78),
+        "best": st.column_config.NumberColumn(t("golden_best"), width=78, format="%.2f", help=t("golden_best_help")),
         "rank": text(t("golden_rank_of"), help=t("golden_rank_help")),
         "answer": text(t("golden_answer"), help=t("golden_answer_help")),
         "covered": text(t("golden_says")),

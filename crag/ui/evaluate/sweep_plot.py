@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+import numpy as np
 
-from crag.ui.colours import KEPT, QUIET
+from crag.ui.colours import KEPT
 from crag.ui.texts import Texts
 
 if TYPE_CHECKING:
@@ -14,19 +15,27 @@ if TYPE_CHECKING:
 
 CELL: Final = 0.02
 """Side of a cell on either axis; the step of the sweep."""
+SEAM: Final = 0.0008
+"""By which cells overlap, so that no line is seen between them."""
 SHADES: Final = ["#f3e3c4", "#a9b98c", "#4d8f7b", "#215a6d", "#10304f"]
 """From worth least to worth most: light to dark, so that it holds without colour."""
-NOW, THEN = "#d2504a", "#ffffff"
+NOW: Final = "#d2504a"
+INK, HALO = "#15171b", "#ffffff"
+FLOOR: Final = 10
+"""Per cent of the pairs that are all drawn as worth least: the worst ones would leave no shades for the rest."""
 
 
 def plot(found: Suggestion, t: Texts) -> alt.LayerChart | alt.FacetChart:
     """Upper threshold across, lower one up; where lower > upper there is nothing."""
     surface = found.surface
+    worths = _cells(surface)
+    floor = float(np.percentile([cell["worth"] for cell in worths], FLOOR))
+    top = max(cell["worth"] for cell in worths)
     across: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": alt.Axis(format=".1f", grid=False)}
     x = alt.X("from:Q", title=t("golden_upper"), **across)
     y = alt.Y("low:Q", title=t("golden_lower"), **across)
     cells = (
-        alt.Chart(alt.InlineData(values=_cells(surface)))
+        alt.Chart(alt.InlineData(values=worths))
         .mark_rect()
         .encode(
             x=x,
@@ -35,7 +44,7 @@ def plot(found: Suggestion, t: Texts) -> alt.LayerChart | alt.FacetChart:
             y2="high:Q",
             color=alt.Color(
                 "worth:Q",
-                scale=alt.Scale(range=SHADES),
+                scale=alt.Scale(range=SHADES, domain=[floor, max(top, floor + 1e-6)], clamp=True),
                 legend=alt.Legend(title=t("golden_utility"), orient="top", gradientLength=160, format=".2f"),
             ),
             tooltip=[
@@ -48,20 +57,24 @@ def plot(found: Suggestion, t: Texts) -> alt.LayerChart | alt.FacetChart:
     points = alt.Chart(alt.InlineData(values=_points(found, t))).encode(
         x=alt.X("upper:Q", **across), y=alt.Y("lower:Q", **across)
     )
-    marks = points.mark_point(filled=True, size=190, stroke="#15171b", strokeWidth=1.5, opacity=1).encode(
+    marks = points.mark_point(filled=True, size=190, stroke=HALO, strokeWidth=2, opacity=1).encode(
         shape=alt.Shape("shape:N", scale=None),
         color=alt.Color("colour:N", scale=None),
         tooltip=[alt.Tooltip("name:N", title=" ")],
     )
-    words = points.mark_text(align="right", dx=-13, fontSize=12, fontWeight=600, color=QUIET).encode(
-        text="name:N", y=alt.Y("lower:Q", **across)
-    )
-    return alt.layer(cells, marks, words).properties(height=340)
+    return alt.layer(cells, marks, *_words(points)).properties(height=340)
+
+
+def _words(points: alt.Chart) -> list[alt.Chart]:
+    """The names beside their points, with a halo: they are read on every shade."""
+    look: dict[str, Any] = {"align": "right", "dx": -14, "fontSize": 12, "fontWeight": 600}
+    halo = points.mark_text(**look, stroke=HALO, strokeWidth=4, strokeJoin="round", opacity=0.9)
+    return [halo.encode(text="name:N"), points.mark_text(**look, color=INK).encode(text="name:N")]
 
 
 def _cells(surface: Surface) -> list[dict[str, float]]:
     """One for each pair on the grid; the pair in force lies between its lines and is a point of its own."""
-    half = CELL / 2
+    half = CELL / 2 + SEAM
     return [
         {
             "from": max(0.0, upper - half),
