@@ -129,7 +129,7 @@ RESULTS: Final[dict[str, tuple[str, str]]] = {
     "golden_failure_not_covered": ("judged not covered", "被判为未覆盖"),
     "golden_failure_lost": ("the answer was lost in refinement", "答案在精炼中丢失"),
     "golden_failure_not_in_answer": ("the answer does not hold it", "回答中没有答案"),
-    "golden_failure_other_action": ("another action than expected", "动作与预期不同"),
+    "golden_failure_other_action": ("another action", "动作不同"),
     # one answer
     "golden_back": ("Back to the evaluation", "返回评估"),
     "golden_no_answer": (
