@@ -17,6 +17,8 @@ CELL: Final = 0.02
 """Side of a cell on either axis; the step of the sweep."""
 SEAM: Final = 0.0008
 """By which cells overlap, so that no line is seen between them."""
+ROUNDED: Final = 0.0006
+"""Suggestions are rounded to three digits."""
 SHADES: Final = ["#f3e3c4", "#a9b98c", "#4d8f7b", "#215a6d", "#10304f"]
 """From worth least to worth most: light to dark, so that it holds without colour."""
 NOW: Final = "#d2504a"
@@ -100,7 +102,7 @@ def _points(found: Suggestion, t: Texts) -> list[dict[str, Any]]:
     upper, lower = found.surface.now
     points = [{"upper": upper, "lower": lower, "name": t("golden_in_force"), "shape": "diamond", "colour": NOW}]
     after = found.after.upper, found.after.lower
-    if after != (found.before.upper, found.before.lower):
+    if max(abs(after[0] - upper), abs(after[1] - lower)) > ROUNDED:
         shown = {"upper": after[0], "lower": after[1], "name": t("golden_suggested")}
         points.append({**shown, "shape": "circle", "colour": KEPT})
     return points

@@ -163,7 +163,7 @@ _THRESHOLDS: Final[dict[str, tuple[str, str]]] = {
         "Run questions that say what is expected, and other thresholds are tried on their scores.",
         "运行写明预期的问题后，会用它们的得分尝试其他阈值。",
     ),
-    "golden_trying": ("trying all pairs of thresholds …", "正在尝试所有阈值组合 …"),
+    "golden_trying": ("trying all pairs of thresholds; many questions take a minute …", "正在尝试所有阈值组合，问题多时约需一分钟 …"),
     "golden_upper": ("Upper threshold", "上阈值"),
     "golden_lower": ("Lower threshold", "下阈值"),
     "golden_document_map": ("Document scores", "文档得分"),
