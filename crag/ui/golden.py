@@ -63,7 +63,7 @@ def _form(trace: Trace, store: Goldens, known: Golden | None, t: Texts) -> None:
     key = f"golden-{trace.turn_id}-{known.id if known else 0}"
     edited = fields(known or of_trace(trace), key, paths_of(state.process()), t)
     if edited is not None and keep(store, edited, t):
-        st.rerun(scope="fragment")
+        st.rerun()
     if known is None:
         return
     if st.button(t("golden_remove"), key=f"{key}-remove", icon=":material/delete:", type="tertiary"):
@@ -72,7 +72,7 @@ def _form(trace: Trace, store: Goldens, known: Golden | None, t: Texts) -> None:
         except CragError as error:
             st.error(safe.in_markdown(str(error)), icon=":material/error:")
         else:
-            st.rerun(scope="fragment")
+            st.rerun()
 
 
 def keep(store: Goldens, golden: Golden, t: Texts) -> bool:

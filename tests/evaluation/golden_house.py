@@ -28,6 +28,9 @@ class Shelf(Library):
     def lexical(self, question: str, n: int, contents: object = None) -> list[str]:
         return sorted(self.names, key=lambda name: name not in question)[:n]
 
+    def headings(self, n: int) -> list[tuple[str, str]]:
+        return []
+
     def rows(self) -> list[FileRow]:
         return [FileRow(path=f"{name}.pdf", content=name, pages=1, passages=1) for name in self.names]
 

@@ -97,6 +97,8 @@ def _suggestion(process: Process, house: House, found: Suggestion, t: Texts) -> 
         alt = t("golden_sweep_alt", now=_pair(found.surface.now), then=_pair((found.after.upper, found.after.lower)))
         st.altair_chart(sweep_plot.plot(found, t), alt=alt)
         st.caption(t("golden_sweep_help"))
+        if (found.before.document_map, found.before.strip_map) != (found.after.document_map, found.after.strip_map):
+            st.caption(t("golden_sweep_refitted"))
     with right:
         st.html(_table(found, t))
         gain = found.gain

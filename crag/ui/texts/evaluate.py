@@ -163,7 +163,10 @@ _THRESHOLDS: Final[dict[str, tuple[str, str]]] = {
         "Run questions that say what is expected, and other thresholds are tried on their scores.",
         "运行写明预期的问题后，会用它们的得分尝试其他阈值。",
     ),
-    "golden_trying": ("trying all pairs of thresholds; many questions take a minute …", "正在尝试所有阈值组合，问题多时约需一分钟 …"),
+    "golden_trying": (
+        "trying all pairs of thresholds; many questions take a minute …",
+        "正在尝试所有阈值组合，问题多时约需一分钟 …",
+    ),
     "golden_upper": ("Upper threshold", "上阈值"),
     "golden_lower": ("Lower threshold", "下阈值"),
     "golden_document_map": ("Document scores", "文档得分"),
@@ -180,6 +183,10 @@ _THRESHOLDS: Final[dict[str, tuple[str, str]]] = {
         "Darker is worth more on your questions. A wrong Correct costs most. Of all pairs within noise of the best, "
         "the nearest to those in force is suggested.",
         "颜色越深，在您的问题上效用越高；错误的“正确”代价最大。在与最佳值的差异处于误差范围内的组合中，建议最接近现行阈值的一对。",
+    ),
+    "golden_sweep_refitted": (
+        "Scores are refitted, so the thresholds in force stand where the new scale has them: they decide as before.",
+        "得分已重新拟合，因此现行阈值按新的尺度显示：判断结果与之前相同。",
     ),
     "golden_gain": (
         "Gain {gain:+.3f} per question, 95 % interval {low:+.3f} to {high:+.3f}",
