@@ -25,7 +25,7 @@ def test_json_lines_and_csv_say_the_same(tmp_path: Path) -> None:
             "page": 2,
             "answers": ["42", "6"],
         },
-        {"question": "水泵的流量是多少？", "answer": "四十二", "id": "zh-1", "set": "other", "note": "ignored"},
+        {"question": "水泵的流量是多少？", "answer": "四十二", "id": "zh-1", "set": "other", "remark": "ignored"},
         {"question": "What is x?", "language": "ZH", "expected": "Incorrect"},
     ]
     lines = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
