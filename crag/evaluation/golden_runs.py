@@ -130,7 +130,7 @@ class _Run:
         """Whether it was asked: what was stopped on the way counts for nothing."""
         under = await in_pool(under_of, self.house, self.settings)
         trace = (await ask_one(self.house, self.settings, as_question(golden), self.stopping)).trace
-        swept_under, swept = await self._sweep(golden)
+        swept_under, swept = ({}, None) if trace.error else await self._sweep(golden)  # what failed is asked again
         if self.stopping.is_set():
             return False
         under = _at(under, trace)
