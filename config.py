@@ -33,6 +33,15 @@ def _web_key(name: str, service: str) -> Any:
     )
 
 
+class Unfit(ValueError):
+    """A value that cannot be used; the text names the variable. `code` says what is wrong with the setting `name`
+    (empty: the one that is validated), `values` what the sentence about it needs."""
+
+    def __init__(self, code: str, name: str, text: str, **values: str) -> None:
+        super().__init__(text)
+        self.code, self.name, self.values = code, name, values
+
+
 class Settings(BaseSettings):
     """A frozen set of options. Unknown CRAG_* variables are ignored; a bad value is named with its range."""
 
@@ -40,7 +49,9 @@ class Settings(BaseSettings):
 
     files_dir: Path = Field(ROOT / "Files", description="Folder with your PDFs (subfolders included).")
     chroma_dir: Path = Field(ROOT / "chroma_db", description="Folder of the index: vectors, lexical index, catalog.")
-    data_dir: Path = Field(ROOT / ".crag", description="Folder of your own things: corrected grades, calibrations.")
+    data_dir: Path = Field(
+        ROOT / ".crag", description="Folder of your own things: conversations, corrected grades, calibrations."
+    )
     cache_dir: Path = Field(
         default_factory=_cache_home,
         description="Folder of the converted embedding model and of what OCR read (at most 500 MB).",
@@ -229,45 +240,50 @@ class Settings(BaseSettings):
     @classmethod
     def _is_an_address(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", url):
-            raise ValueError("this is no address that begins with https:// or http://")
+            raise Unfit("address", "", "this is no address that begins with https:// or http://")
         return url.rstrip("/")
 
     @model_validator(mode="after")
     def _providers_have_what_they_need(self) -> Settings:
-        for variable, provider in (
-            ("CRAG_LLM_PROVIDER", self.llm_provider),
-            ("CRAG_GRADER_PROVIDER", self._grading_provider()),
-            ("CRAG_EMBEDDING_PROVIDER", self.embedding_provider),
+        for name, provider in (
+            ("llm_provider", self.llm_provider),
+            ("grader_provider", self._grading_provider()),
+            ("embedding_provider", self.embedding_provider),
         ):
             if provider in ("dashscope", "deepseek") and not self._key(f"{provider}_api_key"):
-                raise ValueError(f"{variable}: {provider} needs a key, set {provider.upper()}_API_KEY")
-        for variable, provider, model in (
-            ("CRAG_LLM_MODEL", self.llm_provider, self.llm_model),
-            ("CRAG_GRADER_MODEL", self._grading_provider(), self.grader_model or self.llm_model),
+                raise _lacks_key(name, provider)
+        for name, provider, model in (
+            ("llm_model", self.llm_provider, self.llm_model),
+            ("grader_model", self._grading_provider(), self.grader_model or self.llm_model),
         ):
             if provider in ("openai", "llamacpp", "pydantic-ai") and not model:
-                raise ValueError(f"{variable}: {provider} needs the name of a model, set it")
+                text = f"CRAG_{name.upper()}: {provider} needs the name of a model, set it"
+                raise Unfit("needs_model", name.replace("model", "provider"), text, provider=provider)
         if self.evaluator == "llm" and self._grading_provider() == "embedded":
-            raise ValueError("CRAG_EVALUATOR: llm needs a model, set CRAG_GRADER_PROVIDER or CRAG_LLM_PROVIDER")
+            text = "CRAG_EVALUATOR: llm needs a model, set CRAG_GRADER_PROVIDER or CRAG_LLM_PROVIDER"
+            raise Unfit("needs_judge", "evaluator", text)
         if self.hyde == "on" and self.llm_provider == "embedded":
-            raise ValueError("CRAG_HYDE: it needs a model that drafts, set CRAG_LLM_PROVIDER")
+            raise Unfit("needs_drafter", "hyde", "CRAG_HYDE: it needs a model that drafts, set CRAG_LLM_PROVIDER")
         return self
 
     @model_validator(mode="after")
     def _web_provider_has_what_it_needs(self) -> Settings:
         name = f"{self.web_provider}_api_key"
         if name in type(self).model_fields and not self._key(name):
-            raise ValueError(f"CRAG_WEB_PROVIDER: {self.web_provider} needs a key, set {name.upper()}")
+            raise _lacks_key("web_provider", self.web_provider)
         if self.web_provider == "google" and not self.google_cse_id:
-            raise ValueError("CRAG_WEB_PROVIDER: google needs the id of your search engine, set GOOGLE_CSE_ID")
+            text = "CRAG_WEB_PROVIDER: google needs the id of your search engine, set GOOGLE_CSE_ID"
+            raise Unfit("needs_engine", "web_provider", text)
         if self.web_provider == "searxng" and not self.web_url:
-            raise ValueError("CRAG_WEB_PROVIDER: searxng needs the address of your instance, set CRAG_WEB_URL")
+            text = "CRAG_WEB_PROVIDER: searxng needs the address of your instance, set CRAG_WEB_URL"
+            raise Unfit("needs_instance", "web_provider", text)
         return self
 
     @model_validator(mode="after")
     def _mineru_has_an_address(self) -> Settings:
         if self.parser == "mineru" and not self.mineru_url:
-            raise ValueError("CRAG_PARSER: mineru needs the address of your service, set CRAG_MINERU_URL")
+            text = "CRAG_PARSER: mineru needs the address of your service, set CRAG_MINERU_URL"
+            raise Unfit("needs_service", "parser", text)
         return self
 
     def _grading_provider(self) -> str:
@@ -286,6 +302,11 @@ class Settings(BaseSettings):
     @property
     def thresholds(self) -> Thresholds:
         return Thresholds(upper=self.upper, lower=self.lower, strip=self.strip_threshold, top_strips=self.top_strips)
+
+
+def _lacks_key(name: str, provider: str) -> Unfit:
+    text = f"CRAG_{name.upper()}: {provider} needs a key, set {provider.upper()}_API_KEY"
+    return Unfit("needs_key", name, text, provider=provider)
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -5,7 +5,7 @@
 One command: the first run installs `peers-requirements.txt` into an environment of its own (`--env`). In it, as a
 process, runs **plain RAG**: LangChain's PyMuPDFLoader, RecursiveCharacterTextSplitter 500/50, sentence-transformers in
 float32 with the weights of our own engine (the cosine of both engines' vectors is printed), FAISS, k = 4, no grading;
-three strips of its four chunks are quoted, as `_plain.py` says. **Tutorial CRAG** adds to the same retrieval one model
+three strips of its chunks are quoted, as in `crag/plain_rag.py`. **Tutorial CRAG** adds to this retrieval one model
 call per document, one per strip and one for the answer, one after the other, against a loopback model of fixed latency:
 calls and wall time alone mean something. Ours is the product as it is, without a model and without the web.
 
@@ -36,7 +36,6 @@ import numpy as np
 from bench._answers import chosen, holds_answer, paired_difference, question_arguments, quoted
 from bench._cases import held_out
 from bench._peer import Peer, running
-from bench._plain import K, plain_answer
 from bench._tutorial import fixed_latency_chat, tutorial_crag
 from bench._xquad import Question, half_of, paragraphs
 from bench.web import trace_of
@@ -45,6 +44,7 @@ from config import Settings, load_settings
 from crag.assembly import House, open_house
 from crag.evaluation.metrics import share
 from crag.events import BuildFinished
+from crag.plain_rag import PLAIN_K, plain_quotes
 from crag.refinement import decompose
 
 DESIGN_CALLS = 2
@@ -118,10 +118,10 @@ def answer_both(house: House, settings: Settings, peer: Peer, question: Question
     start = time.perf_counter()
     trace = asyncio.run(trace_of(house, settings, question))
     ours_seconds = time.perf_counter() - start
-    theirs = peer.call("ask", question=question.text, k=K)
+    theirs = peer.call("ask", question=question.text, k=PLAIN_K)
     strips = list(dict.fromkeys(strip.text for chunk in theirs["chunks"] for strip in decompose(chunk)))
     start = time.perf_counter()
-    plain = plain_answer(house.embedder, question.text, strips)
+    plain = "\n".join(plain_quotes(house.embedder, question.text, strips))
     quoting = time.perf_counter() - start
     return Answered(question, covered, quoted(trace), ours_seconds, plain, theirs["seconds"], quoting)
 
@@ -131,7 +131,7 @@ def tutorial(peer: Peer, asking: list[Question], latency: float) -> list[tuple[i
     found = []
     with fixed_latency_chat(latency) as url, httpx.Client(base_url=url, timeout=60) as client:
         for question in asking:
-            chunks = peer.call("ask", question=question.text, k=K)["chunks"]
+            chunks = peer.call("ask", question=question.text, k=PLAIN_K)["chunks"]
             found.append(tutorial_crag(client, question.text, chunks))
     return found
 

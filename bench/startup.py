@@ -92,7 +92,8 @@ def main() -> None:
         files.mkdir()
         for pdf in [ROOT / "Files" / "crag-guide.pdf", *(args.pdfs.glob("*.pdf") if args.pdfs else [])]:
             shutil.copy(pdf, files)
-        environment = {**os.environ, "CRAG_FILES_DIR": str(files), "CRAG_CHROMA_DIR": str(Path(folder, "chroma_db"))}
+        own = {"CHROMA": str(Path(folder, "chroma_db")), "DATA": str(Path(folder, "own")), "FILES": str(files)}
+        environment = {**os.environ, **{f"CRAG_{name}_DIR": path for name, path in own.items()}}
         subprocess.run([sys.executable, "-m", "crag", "build"], cwd=ROOT, env=environment, check=True)
         browser = driver.chromium.launch(executable_path=str(find()), args=FLAGS)
         seconds = []

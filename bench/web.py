@@ -6,8 +6,8 @@ Half of XQuAD's articles (chosen by the seed) become PDFs and a knowledge base; 
 loopback server that speaks Tavily's wire format and ranks by BM25 from the query text alone (`_simulated_web.py`).
 Every question goes through the whole flow: retrieve, grade, decide, rewrite and search where the action asks for it,
 refine, quote. **Plain RAG** has the same index and the same retrieval, its first four documents, and quotes three of
-their strips without grading (`_plain.py`); it has no web and always answers. An answer counts when it holds the gold
-answer string; shares come with 95 % Wilson intervals, the difference with a paired bootstrap over questions. Held-out
+their strips without grading (`crag/plain_rag.py`); it has no web and always answers. An answer counts when it holds the
+gold answer string; shares come with 95 % Wilson intervals, the difference with a paired bootstrap. Held-out
 articles only, those that the evaluator was not trained on, unless `--all`. `--both` asks the other way round as well.
 """
 
@@ -30,13 +30,13 @@ from bench._answers import (
     question_arguments,
     quoted,
 )
-from bench._plain import K, plain_answer
 from bench._simulated_web import Search, SimulatedWeb, pages_of, simulated_web
 from bench._xquad import Question, half_of, paragraphs
 from bench.xquad_pdfs import render_all
 from config import Settings, load_settings
 from crag.assembly import House, answer_now, open_house
 from crag.events import BuildFinished, Finished
+from crag.plain_rag import PLAIN_K, plain_quotes
 from crag.retrieval import retrieve
 from crag.schema import Trace
 
@@ -64,11 +64,11 @@ def plain_rag(house: House, settings: Settings, question: str) -> str:
     """Plain RAG's answer from the same index."""
     vector = house.embedder.embed_query(question)
     with house.knowledge_base.snapshot() as index:
-        documents = retrieve(index, question, vector, K, settings.fusion_constant)
+        documents = retrieve(index, question, vector, PLAIN_K, settings.fusion_constant)
     vectors = house.knowledge_base.load(documents)
     strips = {strip.text: vectors.get(strip.id) for document in documents for strip in document.strips}
     known = {text: stored for text, stored in strips.items() if stored is not None}
-    return plain_answer(house.embedder, question, list(strips), known)
+    return "\n".join(plain_quotes(house.embedder, question, list(strips), known))
 
 
 async def ask_all(

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from config import Settings, load_settings
+from config import Settings
 from crag import __version__
 from crag.cli.ask import SHOWN, ask
 from crag.cli.build import build
@@ -17,6 +17,7 @@ from crag.cli.console import DONE, FAILED, INTERRUPTED, LOCKED, NOTHING_INDEXED,
 from crag.cli.evaluate import at_least_one, evaluate
 from crag.cli.files import delete, files
 from crag.cli.grade import grade
+from crag.cli.settings import changes_told, settings_of_the_person
 from crag.doctor import examine
 from crag.errors import (
     BuildLockedError,
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
-        return int(options.run(options, load_settings()))
+        return int(options.run(options, settings_of_the_person()))
     except CragError as error:
         errors.print(str(error))
         codes = {
@@ -61,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m crag",
         description="Ask your own PDFs; the evidence is checked before it answers.",
         epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or setting, 3 nothing indexed yet, "
-        "4 another process is building, 130 interrupted. Options: CRAG_* variables, see README.md.",
+        "4 another process is building, 130 interrupted. Options: CRAG_* variables, see README.md; without a variable "
+        "what was changed on the page counts here as well.",
     )
     parser.add_argument("--version", action="version", version=f"crag {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -127,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _doctor(options: argparse.Namespace, settings: Settings) -> int:
-    findings = examine(settings, options.online)
+    findings = examine(settings, options.online, changes_told())
     for finding in findings:
         mark = "FAIL" if not finding.ok else "note" if finding.subject == "file" else "ok"
         print(f"{mark:4} {finding.subject}: {finding.text}")

@@ -18,6 +18,7 @@ from crag.agent_model.base import Ledger, ModelSpec
 from crag.agent_model.registry import Models
 from crag.agent_model.specs import grading_spec, writing_spec
 from crag.calibrations import Calibration
+from crag.compare import Compared, Way, compare
 from crag.embedding.base import Embedder, Sending
 from crag.embedding.choosing import make_embedder
 from crag.embedding.loading import load_cross, load_embedder
@@ -29,16 +30,18 @@ from crag.evaluator.lightweight import LightweightEvaluator
 from crag.evaluator.llm import LlmJudge
 from crag.evaluator.pair_models import load_pair_model
 from crag.evaluator.recalibrated import RecalibratedEvaluator
-from crag.events import TurnEvent
+from crag.events import Token, TurnEvent
 from crag.gate import Gate
+from crag.generator.bare import BareAnswer
 from crag.generator.direct import FixedDirectAnswer, LlmDirectAnswer
 from crag.generator.extractive import ExtractiveGenerator
 from crag.generator.llm import LlmGenerator
 from crag.knowledge_base.base import KnowledgeBase
 from crag.knowledge_base.mineru import MinerU
 from crag.pipeline import Parts, answer
+from crag.revision import revise
 from crag.runtime import Job
-from crag.schema import Exchange, Thresholds
+from crag.schema import Change, Exchange, Thresholds, Trace
 from crag.search.base import WebSearch
 from crag.search.condenser import LlmCondenser
 from crag.search.drafter import LlmDrafter
@@ -86,7 +89,7 @@ class House:
     embedder: Embedder
     knowledge_base: KnowledgeBase
     own: Evaluator
-    """The evaluator with its own scores."""
+    """The evaluator that the house was opened with, with its own scores."""
     notices: tuple[str, ...] = ()
     calibrations_dir: Path | None = None
     """Where the active calibration is looked up; None: nowhere."""
@@ -94,6 +97,8 @@ class House:
     """The language models, with their connections."""
     kept_grades: GradeCache | None = None
     """What a model as judge has said before."""
+    lightweight: Evaluator | None = None
+    """Grades in turns whose settings ask for it, whatever the house was opened with; None: `own` does."""
 
     def calibrated(self, own: Evaluator | None = None) -> Calibrated:
         """As things stand now: a calibration that another process applies or undoes counts from the next turn on.
@@ -110,7 +115,8 @@ class House:
 
     def in_force(self, settings: Settings) -> InForce:
         """Each threshold as it was set explicitly, else as calibrated, else the default."""
-        return in_force(settings, self.calibrated().calibration)
+        judge = self._judge(settings, Ledger(), date.today())
+        return in_force(settings, self.calibrated(judge or self._without_judge(settings)).calibration)
 
     def uncalibrated(self) -> House:
         """The same house with the evaluator's own scores and the default thresholds, to calibrate anew."""
@@ -120,7 +126,7 @@ class House:
         """What a turn with `settings` is answered with; cheap, made anew for every turn."""
         ledger, today = Ledger(), date.today()
         judge = self._judge(settings, ledger, today)
-        now = self.calibrated(judge)
+        now = self.calibrated(judge or self._without_judge(settings))
         made = Parts(
             knowledge_base=self.knowledge_base,
             embedder=self.embedder,
@@ -146,6 +152,10 @@ class House:
         spec = grading_spec(settings)
         return LlmJudge(self.models.get(spec), ledger, self.kept_grades, today) if spec else None
 
+    def _without_judge(self, settings: Settings) -> Evaluator:
+        """A cross-encoder grades only in a house that was opened with it."""
+        return (self.lightweight or self.own) if settings.evaluator == "lightweight" else self.own
+
     def _with_words(self, parts: Parts, settings: Settings, spec: ModelSpec, judge: LlmJudge | None) -> Parts:
         """`parts` with a model that understands follow-ups, rewrites and writes; what needs none stands by."""
         model, ledger, today = self.models.get(spec), parts.ledger, date.today()
@@ -153,6 +163,7 @@ class House:
             parts,
             generator=LlmGenerator(model, ledger, today, settings.llm_max_tokens),
             spare_generator=parts.generator,
+            bare=BareAnswer(model, ledger, today, settings.llm_max_tokens),
             rewriter=LlmRewriter(model, ledger, judge.suggested_query if judge else None, today),
             spare_rewriter=parts.rewriter,
             condenser=LlmCondenser(model, ledger, today),
@@ -202,16 +213,16 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         mineru=MinerU(settings.mineru_url, settings.mineru_timeout) if settings.parser == "mineru" else None,
     )
     models, kept_grades = Models(), GradeCache(settings.cache_dir / GRADES)
-    evaluator: Evaluator
+    cross = load_cross(loaded.embedder, settings.cache_dir, settings.threads, progress)
+    known = knowledge_base if embedder is loaded.embedder else knowledge_base.own_vectors(loaded.embedder)
+    lightweight = LightweightEvaluator(loaded.embedder, known, cross.engine)
+    evaluator: Evaluator = lightweight
     told = [loaded.notice]
     if grader:
         evaluator = CrossEncoderEvaluator(grader)
     elif spec := grading_spec(settings):
         evaluator = LlmJudge(models.get(spec), Ledger(), kept_grades, date.today())
     else:
-        cross = load_cross(loaded.embedder, settings.cache_dir, settings.threads, progress)
-        known = knowledge_base if embedder is loaded.embedder else knowledge_base.own_vectors(loaded.embedder)
-        evaluator = LightweightEvaluator(loaded.embedder, known, cross.engine)
         told.append(cross.notice)
     notices = tuple(notice for notice in told if notice)
     return House(
@@ -222,6 +233,7 @@ def open_house(settings: Settings, progress: Progress | None = None) -> House:
         calibrations.folder_of(settings.data_dir),
         models,
         kept_grades,
+        lightweight,
     )
 
 
@@ -315,6 +327,28 @@ def ask(
 
     def source(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
         return answer(house.parts(settings), question, job.id, job.stopping, files, history, gate)
+
+    return source
+
+
+def compared(
+    house: House, settings: Settings, trace: Trace, way: Way
+) -> Callable[[Job[Token | Compared]], AsyncIterator[Token | Compared]]:
+    """The source of the events of another way to answer, for `Runtime.start`; see `compare.compare`."""
+
+    def source(job: Job[Token | Compared]) -> AsyncIterator[Token | Compared]:
+        return compare(house.parts(settings), trace, way, job.stopping)
+
+    return source
+
+
+def answer_with(
+    house: House, settings: Settings, trace: Trace, changes: Sequence[Change], gate: Gate | None = None
+) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
+    """The source of the events of an answer made anew with a person's changes; see `revision.revise`."""
+
+    def source(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
+        return revise(house.parts(settings), trace, changes, job.id, job.stopping, gate)
 
     return source
 

@@ -32,7 +32,10 @@ def open_database(path: Path, kind: Kind) -> sa.Engine:
 
     Transactions that write are opened with `writing(engine)`: they take SQLite's write lock at their start.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise kind.error(kind.broken.format(cause=error.strerror)) from error
     engine = sa.create_engine(sa.engine.URL.create("sqlite", database=str(path)), max_overflow=64)
 
     def in_a_sentence(context: sa.engine.ExceptionContext) -> CragError | None:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -43,12 +43,21 @@ class Finding:
     text: str
 
 
-def examine(settings: Settings, online: bool = False) -> list[Finding]:
+def examine(settings: Settings, online: bool = False, of_the_page: Sequence[Finding] = ()) -> list[Finding]:
     """Looks at everything a question needs, in the order in which it is needed. Never raises.
 
     What runs on this machine is asked for a few words; with `online` also what lies outside, which may cost a little.
+    `of_the_page` is what is to be said of the settings that were changed there.
     """
-    findings = [*_python(), *_packages(), *_folders(settings), *_parser(settings), *_ocr(settings), *_web(settings)]
+    findings = [
+        *_python(),
+        *_packages(),
+        *_folders(settings),
+        *of_the_page,
+        *_parser(settings),
+        *_ocr(settings),
+        *_web(settings),
+    ]
     findings += _privacy(settings)
     try:
         house = open_house(settings)
@@ -164,7 +173,7 @@ def _evaluator(house: House, settings: Settings) -> Iterator[Finding]:
         yield Finding("evaluator", True, f"lightweight {house.evaluator.version}")
         for notice in house.notices:
             yield Finding("notice", False, notice)
-    else:
+    elif settings.evaluator == "cross-encoder":
         packages = ", ".join(f"{name} {version(name)}" for name in ("sentence-transformers", "transformers", "torch"))
         yield Finding("cross-encoder", True, f"{settings.grader_model} by {packages}")
 
@@ -176,7 +185,7 @@ def _thresholds(house: House, settings: Settings) -> Iterator[Finding]:
     if found.calibration is not None:
         said += f", calibrated {found.calibration.day} on {found.calibration.counts.questions} questions"
     if found.explicit:
-        said += f", set by {', '.join(f'CRAG_{name.upper()}' for name in found.explicit)}"
+        said += f", set explicitly: {', '.join(found.explicit)}"
     yield Finding("thresholds", True, said)
     if not_applied := house.calibrated().not_applied:
         yield Finding("thresholds", False, not_applied)
@@ -206,6 +215,8 @@ def _services(house: House, settings: Settings, online: bool) -> list[Finding]:
 async def _tested(house: House, settings: Settings, online: bool) -> list[Finding]:
     findings = []
     for service in to_test(services(settings)):
+        if service.task == "read":
+            continue  # asked by `_parser`
         subject = SUBJECTS[service.task]
         if service.outside and not online:
             said = f"{service.name} at {service.host}: not asked; `python -m crag doctor --online` tests it"

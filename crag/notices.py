@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 SENTENCES: Final[dict[str, tuple[str, str]]] = {
@@ -62,6 +63,14 @@ SENTENCES: Final[dict[str, tuple[str, str]]] = {
         "None of the {n} documents could be graded ({causes}), so nothing was decided. Grade again.",
         "检索到的 {n} 个文档都无法评分（{causes}），因此没有作出判断。请重试。",
     ),
+    "graded_by_two": (
+        "What was found now was graded by another evaluator ({now}) than what was there before ({before}).",
+        "这次新找到的内容由另一个评估器（{now}）评分，与之前的（{before}）不同。",
+    ),
+    "web_is_off": (
+        "The web was not searched, since it is off now.",
+        "网络已关闭，因此没有搜索。",
+    ),
 }
 """In English and Chinese."""
 
@@ -69,3 +78,17 @@ SENTENCES: Final[dict[str, tuple[str, str]]] = {
 def say(lang: str, key: str, **values: object) -> str:
     """The sentence in Chinese for `zh`, in English otherwise. Raises KeyError for an unknown key."""
     return SENTENCES[key][lang == "zh"].format(**values)
+
+
+def key_of(sentence: str) -> str | None:
+    """By which key the sentence was said, in either language; None: by none of these."""
+    return next((key for key, pattern in _PATTERNS.items() if pattern.fullmatch(sentence)), None)
+
+
+def _pattern(sentences: tuple[str, str]) -> re.Pattern[str]:
+    """Matches what was made of them."""
+    texts = (re.split(r"\{\w+\}", sentence) for sentence in sentences)
+    return re.compile("|".join(".*".join(map(re.escape, parts)) for parts in texts), re.DOTALL)
+
+
+_PATTERNS: Final = {key: _pattern(sentences) for key, sentences in SENTENCES.items()}

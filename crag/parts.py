@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from crag.agent_model.base import Ledger
 from crag.embedding.base import Embedder
 from crag.evaluator.base import Evaluator
+from crag.generator.bare import BareAnswer
 from crag.generator.base import DirectAnswer, Generator
 from crag.retrieval import Searchable
 from crag.schema import Thresholds
@@ -56,6 +57,8 @@ class Parts:
     """Writes where `generator` cannot."""
     spare_rewriter: Callable[[str], Awaitable[str]] | None = None
     """Makes the query where `rewriter` cannot."""
+    bare: BareAnswer | None = None
+    """The model that writes, asked without any knowledge, to compare with; None: there is none."""
     ledger: Ledger = field(default_factory=Ledger)
     """Where the parts of this turn note the calls that they make."""
     currency: str = "USD"

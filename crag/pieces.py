@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crag.schema import Knowledge
+from crag.schema import Knowledge, SentPart
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,14 @@ class Cut:
 
 @dataclass(frozen=True)
 class Sent:
-    """What the model is really given, before anything else, where it differs from the knowledge that was handed over:
-    strips that do not fit into its window are left out, and what could pass for a part of the prompt is defused."""
+    """What the model is really given, before anything else.
 
-    knowledge: Knowledge
+    `knowledge` is what it reads of the knowledge that was handed over: strips that do not fit into its window are left
+    out, and what could pass for a part of the prompt is defused. None: it was handed none.
+    """
+
+    knowledge: Knowledge | None
+    parts: tuple[SentPart, ...] = ()
 
 
 Piece = Text | Thought | Cut | Sent

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from typing import TypeVar
 
 from crag.errors import QuestionError
 from crag.events import Decided, Finished, TurnEvent
@@ -19,7 +20,9 @@ from crag.tracing import trace_of
 from crag.turn import Turn
 from crag.writing import write
 
-__all__ = ["LONGEST_QUESTION", "Parts", "answer"]
+T = TypeVar("T")
+
+__all__ = ["LONGEST_QUESTION", "Parts", "answer", "until_stopped"]
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a text, not a question."""
@@ -46,24 +49,33 @@ async def answer(
     Raises QuestionError for a question that is none, KnowledgeBaseError for an index that cannot be asked.
     """
     turn = Turn(parts, _asked(question), turn_id, files, tuple(history))
-    async with aclosing(_algorithm(turn, gate)) as events:
-        while (event := await _unless(stop, events)) is not None:
+    async with aclosing(to_its_end(turn, _algorithm(turn, gate), stop)) as events:
+        async for event in events:
+            yield event
+
+
+async def to_its_end(turn: Turn, events: AsyncGenerator[TurnEvent], stop: threading.Event) -> AsyncGenerator[TurnEvent]:
+    """The events of a turn, until `stop` is set, and `Finished` with what has become of it."""
+    async with aclosing(until_stopped(stop, events)) as coming:
+        async for event in coming:
             yield event
     turn.stopped = stop.is_set()
     yield Finished(trace=trace_of(turn))
 
 
-async def _unless(stop: threading.Event, events: AsyncGenerator[TurnEvent]) -> TurnEvent | None:
-    """The next event; None after the last one, or as soon as `stop` is set: what is waited for is given up."""
-    if stop.is_set():
-        return None
-    coming = asyncio.ensure_future(anext(events, None))
-    while not (await asyncio.wait({coming}, timeout=STOP_TICK))[0]:
-        if stop.is_set():
-            coming.cancel()
-            await asyncio.wait({coming})
-            return None
-    return coming.result()
+async def until_stopped(stop: threading.Event, source: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """The events of `source`, up to its end or until `stop` is set: what is waited for is then given up."""
+    async with aclosing(source) as events:
+        while not stop.is_set():
+            coming = asyncio.ensure_future(anext(events, None))
+            while not (await asyncio.wait({coming}, timeout=STOP_TICK))[0]:
+                if stop.is_set():
+                    coming.cancel()
+                    await asyncio.wait({coming})
+                    return
+            if (event := coming.result()) is None:
+                return
+            yield event
 
 
 async def _algorithm(turn: Turn, gate: Gate | None) -> AsyncGenerator[TurnEvent]:
@@ -75,7 +87,15 @@ async def _algorithm(turn: Turn, gate: Gate | None) -> AsyncGenerator[TurnEvent]
                 yield event
         if turn.action is None or turn.error is not None:
             return
-        yield turn.refine(turn.action)  # from here on the index may move on: everything needed is in the turn
+    async with aclosing(conclude(turn)) as events:
+        async for event in events:
+            yield event
+
+
+async def conclude(turn: Turn) -> AsyncGenerator[TurnEvent]:
+    """Refine, generate, check; from here on the index may move on: everything needed is in the turn."""
+    if turn.action is not None:
+        yield turn.refine(turn.action)
     async with aclosing(write(turn)) as pieces:
         async for piece in pieces:
             yield piece
@@ -90,21 +110,21 @@ async def _evidence(turn: Turn, gate: Gate | None) -> AsyncGenerator[TurnEvent]:
     """
     if drafted := await turn.draft():
         yield drafted
-    async with aclosing(_look(turn, turn.asked, turn.parts.k)) as first:
+    async with aclosing(look(turn, turn.asked, turn.parts.k)) as first:
         async for event in first:
             yield event
     if turn.action in (Action.AMBIGUOUS, Action.INCORRECT) and (web := turn.parts.open_web):
-        async with aclosing(_search(turn, web, gate)) as outside:
+        async with aclosing(search(turn, web, gate)) as outside:
             async for event in outside:
                 yield event
     if turn.action is Action.INCORRECT and not turn.web_answered:
         yield (rewritten := await turn.rewrite())
-        async with aclosing(_look(turn, rewritten.query, SECOND_LOOK * turn.parts.k)) as second:
+        async with aclosing(look(turn, rewritten.query, SECOND_LOOK * turn.parts.k)) as second:
             async for event in second:
                 yield event
 
 
-async def _look(turn: Turn, query: str, k: int) -> AsyncGenerator[TurnEvent]:
+async def look(turn: Turn, query: str, k: int) -> AsyncGenerator[TurnEvent]:
     """Retrieve, grade, decide; without a decision where nothing could be graded."""
     async with _pinned(turn.parts.knowledge_base) as index:
         turn.catalog_version = index.version
@@ -114,16 +134,22 @@ async def _look(turn: Turn, query: str, k: int) -> AsyncGenerator[TurnEvent]:
         yield Decided(decision=decision)
 
 
-async def _search(turn: Turn, web: WebSearch, gate: Gate | None) -> AsyncGenerator[TurnEvent]:
+async def search(turn: Turn, web: WebSearch, gate: Gate | None) -> AsyncGenerator[TurnEvent]:
     """Rewrite, have the query allowed where a person is asked, search the web, grade what was found there."""
     yield (rewritten := await turn.rewrite_for(web))
     query: str | None = rewritten.query
     if asking := turn.asks_first(web, rewritten.query):
         yield asking
         query = await turn.allowed(gate)
-    if query is None:
-        return
-    yield (searched := await turn.search(web, query, rewritten.query))
+    if query is not None:
+        async with aclosing(send(turn, web, query, rewritten.query)) as answered:
+            async for event in answered:
+                yield event
+
+
+async def send(turn: Turn, web: WebSearch, query: str, proposed: str) -> AsyncGenerator[TurnEvent]:
+    """Search the web by a query that may leave, grade what was found there."""
+    yield (searched := await turn.search(web, query, proposed))
     if searched.documents:
         yield await turn.grade_web()
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crag.action_trigger import decide
 from crag.refinement import recompose, select
+from crag.rulings import decided, kept_by_hand
 from crag.schema import Action, Decision, Fate, GradedDocument, GradedStrip, Knowledge, Source, Thresholds, Trace
 
 
@@ -39,15 +39,17 @@ def replay(trace: Trace, thresholds: Thresholds) -> tuple[Decision | None, tuple
     """What the stored scores lead to under `thresholds`: the decision of the last of `looks`, and what it keeps.
 
     The documents found up to that look count, and what the web gave. Where the last stored look is INCORRECT, so is
-    the result: a further look would need the index, and a search that was not made the web; `lacking` says so.
+    the result: a further look would need the index, and a search that was not made the web; `lacking` says so. What
+    the trace says was set by hand holds.
     """
-    decided = looks(trace, thresholds)
-    decision = decided[-1] if decided and None not in decided else None
-    seen = {id_ for look in trace.decisions[: len(decided)] for id_ in look.documents}
+    outcome = looks(trace, thresholds)
+    decision = outcome[-1] if outcome and None not in outcome else None
+    seen = {id_ for look in looked(trace)[: len(outcome)] for id_ in look.documents}
     seen |= {document.id for document in trace.web_documents}
     documents = [document for document in (*trace.documents, *trace.web_documents) if document.id in seen]
     found = [strip for strip in trace.strips if seen & set(strip.documents)]
-    strips = _within_window(trace, select(documents, found, thresholds, decision.action if decision else None))
+    strips = select(documents, found, thresholds, decision.action if decision else None)
+    strips = _within_window(trace, kept_by_hand(documents, strips, trace.changes))
     return decision, strips, recompose(strips)
 
 
@@ -60,8 +62,28 @@ def _within_window(trace: Trace, strips: tuple[GradedStrip, ...]) -> tuple[Grade
     sent = {strip.id for strip in trace.strips if strip.kept}
     if not outside or not sent <= {strip.id for strip in strips if strip.kept}:
         return strips
-    left_out = {s.id for s in strips if s.kept and s.id not in sent and (s.score or 0.0) <= max(outside)}
+    new = [strip for strip in strips if strip.fate in (Fate.KEPT, Fate.FALLBACK) and strip.id not in sent]
+    left_out = {strip.id for strip in new if (strip.score or 0.0) <= max(outside)}
     return tuple(s.model_copy(update={"fate": Fate.BEYOND_WINDOW}) if s.id in left_out else s for s in strips)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was searched for, and the ids of the documents that were found, in rank order."""
+
+    query: str
+    documents: tuple[str, ...]
+
+
+def looked(trace: Trace) -> tuple[Look, ...]:
+    """The stored looks in their order, also the one that led to no decision, since none of its documents was graded."""
+    stored = [Look(decision.query, decision.documents) for decision in trace.decisions]
+    decided_on = {id_ for look in stored for id_ in look.documents}
+    rest = tuple(document.id for document in trace.documents if document.id not in decided_on)
+    if rest and (not stored or trace.error):
+        query = trace.search_query if stored else None
+        stored.append(Look(query or trace.standalone or trace.question, rest))
+    return tuple(stored)
 
 
 def looks(trace: Trace, thresholds: Thresholds) -> tuple[Decision | None, ...]:
@@ -70,15 +92,15 @@ def looks(trace: Trace, thresholds: Thresholds) -> tuple[Decision | None, ...]:
     None stands for a look whose documents are all ungraded; it is the last one.
     """
     scored = {document.id: document for document in trace.documents}
-    decided: list[Decision | None] = []
-    for number, look in enumerate(trace.decisions):
-        looked_at = [scored[id_] for id_ in look.documents if id_ in scored]
+    outcome: list[Decision | None] = []
+    for number, look in enumerate(looked(trace), start=1):
+        documents = [scored[id_] for id_ in look.documents if id_ in scored]
         web = trace.web_gate != "off"
-        decision = decide(looked_at, thresholds, look.query, lang=trace.language, second_look=number > 0, web=web)
-        decided.append(decision)
+        decision = decided(documents, thresholds, look.query, trace.changes, look=number, lang=trace.language, web=web)
+        outcome.append(decision)
         if decision is None or decision.action is not Action.INCORRECT:
             break
-    return tuple(decided)
+    return tuple(outcome)
 
 
 def lacking(trace: Trace, decision: Decision | None) -> Lacking | None:
@@ -88,13 +110,18 @@ def lacking(trace: Trace, decision: Decision | None) -> Lacking | None:
     """
     if decision is None or decision.action is Action.CORRECT:
         return None
-    came_to_web = any(look.action is not Action.CORRECT for look in trace.decisions[:1])
-    if trace.web_gate != "off" and not came_to_web:
+    if trace.web_gate != "off" and not came_to_web(trace):
         return Lacking.WEB
     web_answered = any(document.score is not None for document in trace.web_documents)
-    if decision.action is Action.INCORRECT and not web_answered and len(trace.decisions) < 2:
+    if decision.action is Action.INCORRECT and not web_answered and len(looked(trace)) < 2:
         return Lacking.SECOND_LOOK
     return None
+
+
+def came_to_web(trace: Trace) -> bool:
+    """Whether the turn came to its search of the web, whatever became of it."""
+    wanted = any(look.action is not Action.CORRECT for look in trace.decisions[:1])
+    return trace.web is not None or (trace.web_gate != "off" and wanted)
 
 
 def regraded(documents: Sequence[GradedDocument], thresholds: Thresholds) -> tuple[GradedDocument, ...]:

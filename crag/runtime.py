@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from functools import partial
@@ -21,6 +22,8 @@ T = TypeVar("T")
 
 POOL_THREADS = 4
 KEPT_JOBS = 200
+LAST_STEPS = 0.5
+"""Seconds in which what is stopped with the program may end by itself, and so keep what it has."""
 
 _pool = ThreadPoolExecutor(POOL_THREADS, thread_name_prefix="crag-pool")
 
@@ -50,7 +53,16 @@ class Job(Generic[E]):
         self.error: str | None = None
         self.stopping = threading.Event()
         self._events: list[E] = []
+        self._last: list[Callable[[], None]] = []
         self._changed = threading.Condition()
+
+    @classmethod
+    def ended(cls, kind: str, job_id: str, events: Iterable[E] = (), error: str | None = None) -> Job[E]:
+        """One that ended earlier, as it is found again: finished, or with `error` failed."""
+        job = cls(kind)
+        job.id, job.error, job._events = job_id, error, list(events)
+        job.state = JobState.FINISHED if error is None else JobState.FAILED
+        return job
 
     @property
     def running(self) -> bool:
@@ -85,14 +97,22 @@ class Job(Generic[E]):
             self._events.append(event)
             self._changed.notify_all()
 
+    def at_end(self, act: Callable[[], None]) -> None:
+        """Runs `act`, something quick, when the work has ended and before anybody sees that; at once where it has."""
+        with self._changed:
+            if self.running:
+                self._last.append(act)
+                return
+        act()
+
     def end(self, error: BaseException | None = None) -> None:
         """Marks the job as finished or, with `error`, as failed, and wakes whoever follows it."""
-        if error is None:
-            state = JobState.FINISHED
-        else:
-            state = JobState.FAILED
-            self.error = sentence(error)
+        state = JobState.FINISHED if error is None else JobState.FAILED
+        told = None if error is None else sentence(error)
         with self._changed:
+            self.error = told
+            for act in self._last:
+                act()
             self.state = state
             self._changed.notify_all()
 
@@ -168,10 +188,18 @@ class Runtime:
         with self._lock:
             return next((job for job in reversed(self._jobs.values()) if job.kind == kind), None)
 
+    def busy(self, *but: str) -> bool:
+        """Whether a job runs that is of none of these kinds."""
+        with self._lock:
+            return any(job.running and job.kind not in but for job in self._jobs.values())
+
     def close(self) -> None:
-        """Stops the jobs, cancels what still waits on the loop, and ends the loop thread."""
-        for job in list(self._jobs.values()):
+        """Stops the jobs, cancels what soon has not ended by itself, and ends the loop thread."""
+        jobs, last = list(self._jobs.values()), time.monotonic() + LAST_STEPS
+        for job in jobs:
             job.stop()
+        while any(job.running for job in jobs) and time.monotonic() < last:
+            time.sleep(0.01)
         asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result(timeout=5)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=5)

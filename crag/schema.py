@@ -156,6 +156,12 @@ class DocumentGrade(Frozen):
 
     document: Grade
     strips: tuple[Grade, ...]
+    cached: bool = False
+    """Whether a model has given it before and it was kept: then no call was made for it."""
+    known: int = 0
+    """Vectors of the document and its strips that were there already."""
+    made: int = 0
+    """Those that were made for this grade."""
 
 
 class GradedDocument(Document):
@@ -166,6 +172,9 @@ class GradedDocument(Document):
     reason: str = ""
     features: dict[str, float] = Field(default_factory=dict)
     verdict: Verdict
+    by_evaluator: Grade | None = None
+    """The evaluator's grade, where a person has said whether the document answers: then the score is 1 or 0. None: the
+    grade is the evaluator's."""
 
     @classmethod
     def of(cls, document: Document, grade: Grade, thresholds: Thresholds) -> GradedDocument:
@@ -186,6 +195,10 @@ class Decision(Frozen):
     """What was searched for: the question, or the rewritten query of the second look."""
     documents: tuple[str, ...] = ()
     """Ids, in rank order."""
+    by_hand: bool = False
+    """Whether a person has set the action."""
+    by_scores: Action | None = None
+    """What the scores lead to, where a person has set the action; None: nothing, no document is graded."""
 
 
 class Fate(StrEnum):
@@ -203,6 +216,9 @@ class Fate(StrEnum):
     UNGRADED = "ungraded"
     DISCARDED = "documents discarded"
     """The action leaves its kind out: INCORRECT the documents of the files, CORRECT those of the web."""
+    KEPT_BY_HAND = "kept by hand"
+    """A person keeps it, or vouches for its document, of which nothing else would be kept."""
+    DROPPED_BY_HAND = "dropped by hand"
 
 
 class GradedStrip(Strip):
@@ -226,7 +242,7 @@ class GradedStrip(Strip):
     @computed_field
     @property
     def kept(self) -> bool:
-        return self.fate in (Fate.KEPT, Fate.FALLBACK)
+        return self.fate in (Fate.KEPT, Fate.FALLBACK, Fate.KEPT_BY_HAND)
 
     @computed_field
     @property
@@ -289,6 +305,12 @@ class CheckedSentence(Frozen):
     text: str
     cites: tuple[int, ...]
     support: Support
+    numbers: tuple[str, ...] = ()
+    """Its numbers that the cited strips do not hold; empty where it is supported, or cites no strip."""
+    words: tuple[str, ...] = ()
+    """Its rarest content words that they do not hold, as it writes them; empty as `numbers`."""
+    foreign: bool = False
+    """Whether they are in another language, so that words cannot be compared."""
 
 
 class CitationCheck(Frozen):
@@ -341,11 +363,91 @@ class ModelCall(Frozen):
     """Why nothing usable came, as a sentence."""
 
 
+class Origin(StrEnum):
+    """Where a part of what a model was given comes from."""
+
+    INSTRUCTIONS = "instructions"
+    """What CRAG tells the model, and the tags around what follows."""
+    HISTORY = "history"
+    QUESTION = "question"
+    LOCAL = "local"
+    WEB = "web"
+
+
+class SentPart(Frozen):
+    """A part of what the writing model was given. The texts of one role, joined, are its message byte for byte."""
+
+    role: Literal["system", "user"]
+    origin: Origin
+    text: str
+
+
+class Reused(Frozen):
+    """What a stage did not have to do again: `n` of `of`."""
+
+    what: Literal["grades", "vectors"]
+    n: int
+    of: int
+
+
+class StageRun(Frozen):
+    """One stretch of work: a stage that is entered twice has two."""
+
+    stage: str
+    """As in `Trace.timings`."""
+    started: float
+    """Seconds after the turn began."""
+    seconds: float
+    calls: tuple[int, ...] = ()
+    """Indices into `Trace.calls`: those that ended in it."""
+    reused: tuple[Reused, ...] = ()
+
+
 class Exchange(Frozen):
     """An earlier question of the conversation and what was answered."""
 
     question: str
     answer: str
+
+
+class Changed(StrEnum):
+    """What of an answer a person can change."""
+
+    GRADE = "grade"
+    STRIP = "strip"
+    ACTION = "action"
+    WEB_QUERY = "web query"
+    SECOND_QUERY = "query of the second look"
+    THRESHOLDS = "thresholds"
+
+
+class Change(Frozen):
+    """One thing that a person changed before the answer was made anew."""
+
+    what: Changed
+    id: str = ""
+    """Of the document or the strip; of an action the number of the look that it is set for, from 1; else empty."""
+    before: Thresholds | bool | float | str | None = None
+    """As `after`; of a grade the evaluator's score, None: ungraded. None for an action: nothing was decided."""
+    after: Thresholds | bool | str | None
+    """Of a grade whether the document answers, of a strip whether it is kept; else the action, query or thresholds.
+    None takes an earlier change of a grade, a strip or an action back: what the scores say counts again."""
+    user: str = "local"
+    time: str = ""
+    """UTC, ISO 8601."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Change:
+        match self.what, self.after:
+            case ((Changed.GRADE | Changed.STRIP), (bool() | None)):
+                return self
+            case Changed.ACTION, (str() | None) if self.after is None or self.after in set(Action):
+                return self
+            case ((Changed.WEB_QUERY | Changed.SECOND_QUERY), str()):
+                return self
+            case Changed.THRESHOLDS, Thresholds():
+                return self
+        raise ValueError(f"{self.after!r} is nothing that a {self.what} can be changed to")
 
 
 class EvaluatorName(Frozen):
@@ -360,6 +462,10 @@ class Trace(Frozen):
 
     schema_version: Literal[1] = Field(default=TRACE_SCHEMA, alias="schema")
     turn_id: str
+    revises: str | None = None
+    """The turn whose answer was changed by a person and so made anew; None: it was asked."""
+    changes: tuple[Change, ...] = ()
+    """What people changed, all in all since the pipeline's own answer; of what was changed twice the last."""
     created: str
     """UTC, ISO 8601."""
     catalog_version: int = 0
@@ -394,6 +500,8 @@ class Trace(Frozen):
     strips: tuple[GradedStrip, ...] = ()
     knowledge: str = ""
     sources: tuple[Source, ...] = ()
+    sent: tuple[SentPart, ...] = ()
+    """What the model was given that was to write the answer, in order; empty: none was asked to."""
     answer: str = ""
     thinking: str = ""
     """What the model thought before it wrote; no part of the answer."""
@@ -405,6 +513,8 @@ class Trace(Frozen):
     check: CitationCheck = CitationCheck()
     timings: dict[str, float] = Field(default_factory=dict)
     """Seconds per stage."""
+    runs: tuple[StageRun, ...] = ()
+    """When each stage ran, in the order in which they began; empty in traces of before 2026-12."""
     calls: tuple[ModelCall, ...] = ()
     """The calls of language models, in the order in which they ended."""
     currency: str = "USD"

@@ -14,14 +14,15 @@ from crag.agent_model.base import ModelSpec
 from crag.agent_model.probe import probe
 from crag.agent_model.profiles import address
 from crag.agent_model.specs import grading_spec, writing_spec
-from crag.assembly import House, web_search
+from crag.assembly import House, embedder_of, web_search
 from crag.embedding.choosing import USUAL
 from crag.embedding.dashscope import native_address
-from crag.errors import CragError
+from crag.errors import ConfigurationError, CragError
+from crag.knowledge_base.mineru import MinerU, ask_version
 from crag.runtime import in_pool
 
-Task = Literal["embed", "grade", "write", "rewrite", "search"]
-Thing = Literal["passages", "question", "history", "context", "documents", "query", "pages"]
+Task = Literal["read", "embed", "grade", "write", "rewrite", "search"]
+Thing = Literal["files", "passages", "question", "history", "context", "documents", "query", "pages"]
 """What may leave the machine. `pages`: found pages are fetched from their sites."""
 
 TRIED_WITH: Final = "Corrective Retrieval Augmented Generation"
@@ -61,8 +62,21 @@ class Tested:
 
 
 def services(settings: Settings) -> tuple[Service, ...]:
-    """One for each task, in the order of a question's way. Nothing is sent."""
-    return (_embeds(settings), _grades(settings), _writes(settings), _rewrites(settings), _searches(settings))
+    """One for each task, in the order of a file's and a question's way. Nothing is sent."""
+    return (
+        _reads(settings),
+        _embeds(settings),
+        _grades(settings),
+        _writes(settings),
+        _rewrites(settings),
+        _searches(settings),
+    )
+
+
+def _reads(settings: Settings) -> Service:
+    if settings.parser == "builtin":
+        return Service("read", "builtin")
+    return Service("read", settings.parser, *_place(settings.mineru_url), sends=("files",))
 
 
 def _embeds(settings: Settings) -> Service:
@@ -129,17 +143,25 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
-def leaving(settings: Settings) -> dict[str, tuple[Thing, ...]]:
-    """What may leave the machine, by the host that it goes to; empty: nothing."""
+def leaving(settings: Settings, opened: Settings | None = None) -> dict[str, tuple[Thing, ...]]:
+    """What may leave the machine, by the host that it goes to; empty: nothing.
+
+    `opened` is what the house was opened with, where that is something else: files are read and embedded by it.
+    """
     found: dict[str, tuple[Thing, ...]] = {}
-    for service in services(settings):
+    house = opened or settings
+    for service in (_reads(house), _embeds(house), *services(settings)[2:]):
         if service.outside:
             found[service.host] = tuple(dict.fromkeys((*found.get(service.host, ()), *service.sends)))
     return found
 
 
 async def try_out(service: Service, settings: Settings, house: House) -> Tested:
-    """One real round trip. Never raises a CragError: what fails is told. It costs what a very short call costs."""
+    """One real round trip with `settings`. Never raises a CragError: what fails is told.
+
+    It costs what a very short call costs. A search is really made: what was kept is not looked at, nothing is kept, no
+    page is fetched, and it is not counted among the searches of the day.
+    """
     start = time.perf_counter()
     if service.spec is not None:
         found = await probe(house.models.get(service.spec), grading=service.task == "grade")
@@ -147,7 +169,13 @@ async def try_out(service: Service, settings: Settings, house: House) -> Tested:
         seconds = found.calls[-1].seconds if found.calls else None
         return Tested(found.ok, found.text, found.notice, seconds, sum(costs) if costs else None)
     try:
-        text = await (_embedded(house) if service.task == "embed" else _searched(settings))
+        match service.task:
+            case "read":
+                text = await in_pool(_read, settings)
+            case "embed":
+                text = await _embedded(settings, house)
+            case _:
+                text = await _searched(settings)
     except CragError as error:
         return Tested(False, str(error))
     seconds = time.perf_counter() - start
@@ -155,13 +183,22 @@ async def try_out(service: Service, settings: Settings, house: House) -> Tested:
     return Tested(True, f"{service.host} answers{text} in {seconds:.1f} seconds.", "", seconds, cost)
 
 
-async def _embedded(house: House) -> str:
-    vector = await in_pool(house.embedder.embed_query, TRIED_WITH)
+def _read(settings: Settings) -> str:
+    version = ask_version(MinerU(settings.mineru_url, settings.mineru_timeout))
+    if version is None:
+        raise ConfigurationError(f"MinerU does not answer at {settings.mineru_url}: start it or correct the address.")
+    return f" as MinerU {version}"
+
+
+async def _embedded(settings: Settings, house: House) -> str:
+    """By who makes the vectors with `settings`, also where the house was opened with somebody else."""
+    vector = await in_pool(embedder_of(settings, house.embedder).embed_query, TRIED_WITH)
     return f" with a vector of {len(vector)} numbers"
 
 
 async def _searched(settings: Settings) -> str:
-    web = web_search(settings)
+    past = {"web_cache_hours": 0.0, "web_daily_searches": 0, "web_pages": "off"}
+    web = web_search(settings.model_copy(update=past))
     results = (await web.search(TRIED_WITH)).results if web else ()
     return f" with {len(results)} result{'' if len(results) == 1 else 's'}"
 
@@ -171,5 +208,8 @@ def to_test(found: Sequence[Service]) -> list[Service]:
     known: dict[object, Service] = {}
     for service in found:
         if service.can_be_tested:
-            known.setdefault((service.spec or service.host, service.task == "grade", service.task == "embed"), service)
+            known.setdefault(
+                (service.spec or service.host, service.task if service.task in ("read", "embed", "grade") else ""),
+                service,
+            )
     return list(known.values())

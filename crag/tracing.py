@@ -11,6 +11,8 @@ def trace_of(turn: Turn) -> Trace:
     parts, last = turn.parts, turn.decisions[-1] if turn.decisions else None
     return Trace(
         turn_id=turn.turn_id,
+        revises=turn.revises,
+        changes=turn.changes,
         created=turn.created,
         catalog_version=turn.catalog_version,
         question=turn.question,
@@ -22,7 +24,7 @@ def trace_of(turn: Turn) -> Trace:
         hypothetical=turn.hypothetical,
         k=parts.k,
         thresholds=parts.thresholds,
-        evaluator=EvaluatorName(name=parts.evaluator.name, version=parts.evaluator.version),
+        evaluator=turn.graded_by or EvaluatorName(name=parts.evaluator.name, version=parts.evaluator.version),
         generator=turn.written_by or parts.generator.name,
         action=turn.action,
         decision=last.sentence if last else "",
@@ -34,6 +36,7 @@ def trace_of(turn: Turn) -> Trace:
         strips=turn.strips,
         knowledge=turn.knowledge.text,
         sources=turn.knowledge.sources,
+        sent=turn.sent,
         answer="".join(turn.pieces),
         thinking="".join(turn.thoughts),
         cut=turn.cut,
@@ -41,6 +44,7 @@ def trace_of(turn: Turn) -> Trace:
         citations=turn.checked.citations,
         check=turn.checked,
         timings={stage: round(seconds, 6) for stage, seconds in turn.timings.items()},
+        runs=tuple(sorted(turn.runs, key=lambda run: run.started)),
         calls=tuple(parts.ledger.calls),
         currency=parts.currency,
         notices=tuple(turn.notices),

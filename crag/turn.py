@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from crag.action_trigger import decide
 from crag.embedding.base import Vectors
 from crag.errors import ModelError, WebSearchError
 from crag.events import Asking, Condensed, Drafted, Graded, Refined, Retrieved, Rewritten, Searched
@@ -22,18 +21,24 @@ from crag.notices import say
 from crag.parts import Parts
 from crag.refinement import ledger, recompose, select
 from crag.retrieval import Searchable, retrieve
+from crag.rulings import decided, graded, kept_by_hand
 from crag.runtime import in_pool
 from crag.schema import (
     Action,
+    Change,
     CitationCheck,
     Decision,
     Document,
     DocumentGrade,
+    EvaluatorName,
     Exchange,
     Fate,
     GradedDocument,
     GradedStrip,
     Knowledge,
+    Reused,
+    SentPart,
+    StageRun,
     WebSearched,
 )
 from crag.search.base import WebSearch, shortened
@@ -56,6 +61,12 @@ class Turn:
     turn_id: str
     files: tuple[str, ...] = ()
     history: tuple[Exchange, ...] = ()
+    revises: str | None = None
+    """The turn whose answer a person has changed, so that it is made anew; None: this one was asked."""
+    changes: tuple[Change, ...] = ()
+    """What is set by hand."""
+    graded_by: EvaluatorName | None = None
+    """Who gave the grades that were there before this turn; None: there were none."""
     created: str = field(default_factory=lambda: now())
     catalog_version: int = 0
     standalone: str | None = None
@@ -70,12 +81,17 @@ class Turn:
     from_web: tuple[Document, ...] = ()
     strips: tuple[GradedStrip, ...] = ()
     knowledge: Knowledge = field(default_factory=Knowledge)
+    sent: tuple[SentPart, ...] = ()
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     cut: str | None = None
     written_by: str = ""
     checked: CitationCheck = field(default_factory=CitationCheck)
     timings: dict[str, float] = field(default_factory=dict)
+    runs: list[StageRun] = field(default_factory=list)
+    reused: list[Reused] = field(default_factory=list)
+    """What the stage that runs did not have to do again."""
+    began: float = field(default_factory=time.perf_counter)
     notices: list[str] = field(default_factory=list)
     stopped: bool = False
     error: str | None = None
@@ -183,12 +199,14 @@ class Turn:
     def decide(self, query: str) -> Decision | None:
         """The action for the documents of the last look; None, with the error set, where none could be graded."""
         looked_at = set(self.looked_at)
-        graded = [document for document in self.documents if document.id in looked_at]
-        second, web = bool(self.decisions), self.parts.open_web is not None
+        found = [document for document in self.documents if document.id in looked_at]
+        look, web = len(self.decisions) + 1, self.parts.open_web is not None
         with self.timed("decide"):
-            decision = decide(graded, self.parts.thresholds, query, lang=self.language, second_look=second, web=web)
+            decision = decided(
+                found, self.parts.thresholds, query, self.changes, look=look, lang=self.language, web=web
+            )
         if decision is None:
-            self.error = say(self.language, "nothing_graded", n=len(graded), causes=_causes(graded))
+            self.error = say(self.language, "nothing_graded", n=len(found), causes=_causes(found))
             return None
         self.decisions.append(decision)
         return decision
@@ -268,12 +286,14 @@ class Turn:
         with self.timed("refine"):
             documents = self.documents + self.web_documents
             strips = ledger(documents, [self.grades[document.id] for document in documents])
-            self.strips = select(documents, strips, self.parts.thresholds, action)
+            strips = select(documents, strips, self.parts.thresholds, action)
+            self.strips = kept_by_hand(documents, strips, self.changes)
             self.knowledge = recompose(self.strips)
         for web, key in ((False, "fallback"), (True, "web_fallback")):
             if any(strip.fate is Fate.FALLBACK and (strip.url is not None) is web for strip in self.strips):
                 self.notice(key)
-        if self.web_answered and self.knowledge.sources and not any(source.url for source in self.knowledge.sources):
+        wanted = self.web_answered and action is not Action.CORRECT
+        if wanted and self.knowledge.sources and not any(source.url for source in self.knowledge.sources):
             self.notice("web_unused")
         return Refined(strips=self.strips, knowledge=self.knowledge)
 
@@ -289,12 +309,17 @@ class Turn:
 
     async def _grade(self, documents: Iterable[Document]) -> None:
         fresh = [document for document in documents if document.id not in self.grades]
+        now = EvaluatorName(name=self.parts.evaluator.name, version=self.parts.evaluator.version)
+        if fresh and self.graded_by is not None and self.graded_by != now:
+            self.notice("graded_by_two", before=_named(self.graded_by), now=_named(now))
         given = await self.parts.evaluator.grade(self.asked, fresh) if fresh else []
         self.grades.update({document.id: grade for document, grade in zip(fresh, given, strict=True)})
+        self.reused += reused_by(given)
 
     def _graded(self, documents: Iterable[Document]) -> tuple[GradedDocument, ...]:
         limits, grades = self.parts.thresholds, self.grades
-        return tuple(GradedDocument.of(d, grades[d.id].document, limits) for d in documents if d.id in grades)
+        own = (GradedDocument.of(d, grades[d.id].document, limits) for d in documents if d.id in grades)
+        return graded(own, self.changes, limits)
 
     def notice(self, key: str, **values: object) -> None:
         """Tells something beside the answer, in the language of the question."""
@@ -302,13 +327,30 @@ class Turn:
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Adds to the seconds of a stage."""
+        """Adds to the seconds of a stage, and notes when it ran and by which calls."""
         name = f"second_{stage}" if self.search_query and stage in ("embed", "retrieve", "grade", "decide") else stage
-        start = time.perf_counter()
+        start, before = time.perf_counter(), len(self.parts.ledger.calls)
         try:
             yield
         finally:
-            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+            seconds = time.perf_counter() - start
+            self.timings[name] = self.timings.get(name, 0.0) + seconds
+            calls = tuple(range(before, len(self.parts.ledger.calls)))
+            times = {"started": round(start - self.began, 6), "seconds": round(seconds, 6)}
+            self.runs.append(StageRun(stage=name, **times, calls=calls, reused=tuple(self.reused)))
+            self.reused.clear()
+
+
+def reused_by(grades: Sequence[DocumentGrade]) -> list[Reused]:
+    """What grading did not have to do again; nothing where nothing could have been there."""
+    cached = sum(grade.cached for grade in grades)
+    known, all_ = sum(grade.known for grade in grades), sum(grade.known + grade.made for grade in grades)
+    found = [Reused(what="grades", n=cached, of=len(grades)), Reused(what="vectors", n=known, of=all_)]
+    return [one for one in found if one.n]
+
+
+def _named(evaluator: EvaluatorName) -> str:
+    return f"{evaluator.name} {evaluator.version}"
 
 
 def _causes(documents: Sequence[GradedDocument]) -> str:

@@ -60,8 +60,10 @@ async def _noted(turn: Turn, pieces: AsyncGenerator[Piece], *, last: bool) -> As
                         turn.cut = why
                     case Cut(why):  # it only thought: nothing of the answer is there to be cut
                         turn.notice("not_written", error=why)
-                    case Sent(knowledge):
-                        _send(turn, knowledge)
+                    case Sent(knowledge, parts):
+                        turn.sent = parts
+                        if knowledge is not None:
+                            _send(turn, knowledge)
     except CragError as error:
         if turn.pieces:
             turn.cut = str(error)

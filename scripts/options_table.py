@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import AliasChoices, SecretStr
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from config import Settings  # noqa: E402 - a script does not see the project's folder by itself
+from crag.options import variable  # noqa: E402
 
 README = ROOT / "README.md"
 BEGIN, END = "<!-- options: make options -->\n", "<!-- /options -->\n"
@@ -26,13 +27,6 @@ def table() -> str:
         cells = (f"`{variable(name)}`", f"`{default}`" if default else "", _range(field), field.description or "")
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
-
-
-def variable(name: str) -> str:
-    """The environment variable of a field: those of other people's services keep the name that they have there."""
-    field = Settings.model_fields[name]
-    alias = field.validation_alias
-    return str(alias.choices[0] if isinstance(alias, AliasChoices) else alias or f"CRAG_{name}").upper()
 
 
 def _default(field: FieldInfo) -> str:

@@ -96,3 +96,19 @@ def test_a_calibrated_threshold_gives_way_to_one_that_was_set_beyond_it() -> Non
     assert (found.thresholds.upper, found.thresholds.lower) == (0.4, 0.4)
     found = in_force(load_settings(lower=0.65), a_calibration(0.6, 0.2))
     assert (found.thresholds.upper, found.thresholds.lower) == (0.65, 0.65)
+
+
+def test_who_grades_is_chosen_by_the_settings_of_the_turn_whatever_the_house_was_opened_with(
+    house: House, tmp_path: Path
+) -> None:
+    judge = load_settings(evaluator="llm", llm_provider="ollama")
+    assert house.parts(judge).evaluator.name == "llm"
+    assert house.parts(load_settings()).evaluator.name == "lightweight"
+    folders = {name: tmp_path / "other" / name for name in ("files_dir", "chroma_dir", "data_dir")}
+    other = open_house(judge.model_copy(update=folders))
+    try:
+        assert other.parts(load_settings()).evaluator.name == "lightweight"
+        assert other.parts(load_settings()).evaluator.version == house.own.version, "a calibration of it holds"
+        assert other.evaluator.name == "llm"
+    finally:
+        other.close()

@@ -29,10 +29,14 @@ PURE = ("crag.action_trigger", "crag.refinement")
 LAYERS = (
     ENTRIES,
     ("crag.evaluation",),
-    ("crag.assembly", "crag.services"),
+    ("crag.assembly", "crag.services", "crag.options", "crag.personal"),
     (
         "crag.pipeline",
         "crag.replay",
+        "crag.compare",
+        "crag.plain_rag",
+        "crag.revision",
+        "crag.rulings",
         "crag.cited",
         "crag.turn",
         "crag.tracing",

@@ -196,3 +196,30 @@ async def test_a_question_to_chosen_files_uses_no_other_also_in_the_second_look(
         "Not searched, since it is not indexed: gone.pdf."
     ]
     assert Trace.model_validate_json(trace.model_dump_json()).files == trace.files
+
+
+async def test_the_trace_says_when_each_stage_ran_and_adds_up() -> None:
+    trace = trace_of(await run(parts({"anvil": 0.9}, first=["hammer"])))
+    stages = [one.stage for one in trace.runs]
+    assert stages.index("grade") < stages.index("rewrite") < stages.index("second_grade") < stages.index("generate")
+    ends = [one.started + one.seconds for one in trace.runs]
+    assert all(after.started >= end - 1e-4 for after, end in zip(trace.runs[1:], ends, strict=False))
+    for stage, seconds in trace.timings.items():
+        assert sum(one.seconds for one in trace.runs if one.stage == stage) == pytest.approx(seconds, abs=1e-4)
+
+
+async def test_grades_and_vectors_that_were_there_are_counted_in_the_stage_that_needed_them() -> None:
+    class Remembering(Marked):
+        async def grade(self, question: str, documents: Sequence[Document]) -> list[DocumentGrade]:
+            grades = await super().grade(question, documents)
+            return [
+                grade.model_copy(update={"cached": n == 0, "known": 2, "made": 1}) for n, grade in enumerate(grades)
+            ]
+
+    trace = trace_of(await run(parts({}, evaluator=Remembering({"anvil": 0.9, "hammer": 0.1}), first=["anvil"])))
+    (grading,) = [one for one in trace.runs if one.stage == "grade"]
+    documents = len(trace.documents)
+    assert {one.what: (one.n, one.of) for one in grading.reused} == {
+        "grades": (1, documents), "vectors": (2 * documents, 3 * documents),
+    }  # fmt: skip
+    assert all(one.reused == () for one in trace.runs if one.stage != "grade")

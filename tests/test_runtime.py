@@ -112,3 +112,41 @@ def test_old_jobs_are_forgotten_but_never_a_running_one(runtime: Runtime) -> Non
     assert runtime.job(newest.id) is newest
     assert runtime.job(done[0].id) is None
     gate.set()
+
+
+def test_what_is_to_be_done_at_the_end_of_a_job_is_done_before_anybody_sees_it_ended(runtime: Runtime) -> None:
+    goes_on, seen = threading.Event(), list[tuple[bool, str | None]]()
+
+    async def source(_: Job[int]) -> AsyncIterator[int]:
+        await asyncio.to_thread(goes_on.wait)
+        yield 1
+        raise KnowledgeBaseError("It failed.")
+
+    job = runtime.start("turn", source)
+    job.at_end(lambda: seen.append((job.running, job.error)))
+    goes_on.set()
+    assert list(job.follow(timeout=5)) == [1]
+    assert seen == [(True, "It failed.")]
+    job.at_end(lambda: seen.append((job.running, job.error)))
+    assert seen[1:] == [(False, "It failed.")]
+
+
+def test_a_job_that_is_found_again_looks_like_one_that_has_ended() -> None:
+    job = Job.ended("turn", "id", [1, 2])
+    assert (job.id, job.state, list(job.follow())) == ("id", JobState.FINISHED, [1, 2])
+    assert Job.ended("turn", "id", (), "It failed.").state is JobState.FAILED
+
+
+def test_what_ends_by_itself_when_the_program_is_closed_keeps_its_last_event() -> None:
+    runtime = Runtime()
+
+    async def source(job: Job[str]) -> AsyncIterator[str]:
+        yield "first"
+        while not job.stopping.is_set():  # noqa: ASYNC110 - set by threads
+            await asyncio.sleep(0.01)
+        yield "last"
+
+    job = runtime.start("turn", source)
+    runtime.close()
+    assert job.state is JobState.FINISHED
+    assert job.events[-1] == "last"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from config import Settings, load_settings
 from crag import doctor
 from crag.agent_model.registry import Models
-from crag.errors import EmbeddingError
+from crag.assembly import web_search
 from crag.services import Service, leaving, services, to_test, try_out
 from crag.ui.texts import Texts
 from crag.ui.what_leaves import what_leaves
-from tests import model_server
+from tests import model_server, vector_server
 from tests.search import tavily_server
 
 KEY = "sk-secret-4711"
@@ -25,18 +25,20 @@ def by_task(settings: Settings) -> dict[str, Service]:
     return {service.task: service for service in services(settings)}
 
 
-def house(vector: np.ndarray | None = None) -> Any:
-    def embed_query(text: str) -> np.ndarray:
-        if vector is None:
-            raise EmbeddingError("Ollama has no such model: pull it.")
-        return vector
-
-    return SimpleNamespace(embedder=SimpleNamespace(embed_query=embed_query), models=Models())
+def house() -> Any:
+    return SimpleNamespace(embedder=None, models=Models())
 
 
 def test_without_settings_nothing_leaves_the_machine_and_nothing_needs_a_test() -> None:
     found = services(load_settings())
-    assert [service.name for service in found] == ["multilingual-e5-small", "lightweight", "extractive", "idf", ""]
+    assert [service.name for service in found] == [
+        "builtin",
+        "multilingual-e5-small",
+        "lightweight",
+        "extractive",
+        "idf",
+        "",
+    ]
     assert leaving(load_settings()) == {}
     assert to_test(found) == []
     assert what_leaves({}, Texts("en")) == "Nothing leaves this machine with these settings."
@@ -91,26 +93,60 @@ async def test_a_model_is_tested_in_one_round_trip_and_its_failure_has_the_mend(
         assert "wrong" not in bad.text
 
 
-async def test_the_embedding_is_tested_and_its_failure_told() -> None:
-    settings = load_settings(embedding_provider="ollama")
-    service = by_task(settings)["embed"]
-    good = await try_out(service, settings, house(np.zeros(5)))
-    assert good.ok
-    assert "127.0.0.1:11434 answers with a vector of 5 numbers" in good.text
+async def test_the_embedding_is_tested_by_a_request_each_time_and_its_failure_told() -> None:
+    with vector_server.serving() as server:
+        settings = load_settings(embedding_provider="ollama", ollama_url=server.url)
+        service = by_task(settings)["embed"]
+        for _ in range(2):
+            good = await try_out(service, settings, house())
+            assert good.ok
+            assert f"{service.host} answers with a vector of 48 numbers" in good.text
+        assert len(server.requests) == 2
+        server.always = vector_server.Reply(404)
+        bad = await try_out(service, settings, house())
+        assert not bad.ok
+        assert "no embedding model" in bad.text
+
+
+async def test_mineru_is_asked_for_its_version_and_no_file_is_sent() -> None:
+    settings = load_settings(parser="mineru", mineru_url="http://127.0.0.1:9")
+    service = by_task(settings)["read"]
+    assert (service.name, service.host, service.sends) == ("mineru", "127.0.0.1:9", ("files",))
     bad = await try_out(service, settings, house())
-    assert (bad.ok, bad.text) == (False, "Ollama has no such model: pull it.")
+    assert not bad.ok
+    assert "MinerU does not answer at http://127.0.0.1:9" in bad.text
 
 
-async def test_the_web_is_tested_with_words_that_tell_nothing_of_the_user() -> None:
+def test_files_that_mineru_reads_elsewhere_leave_the_machine() -> None:
+    settings = load_settings(parser="mineru", mineru_url="http://gpu.local:8000")
+    assert leaving(settings) == {"gpu.local:8000": ("files",)}
+    assert "to gpu.local:8000 every file as it is" in what_leaves(leaving(settings), Texts("en"))
+
+
+def test_what_reads_and_embeds_is_that_with_which_the_house_was_opened() -> None:
+    wanted = load_settings(embedding_provider="ollama", ollama_url="http://gpu.local:11434")
+    assert leaving(wanted, load_settings()) == {}
+    assert leaving(load_settings(), wanted) == {"gpu.local:11434": ("passages", "question")}
+
+
+async def test_a_web_test_is_a_search_past_what_was_kept_and_past_the_days_budget(tmp_path: Path) -> None:
     with tavily_server.serving() as tavily:
         tavily.finds(tavily_server.a_result("CRAG"))
         settings = load_settings(
-            web_provider="tavily", tavily_api_key="t", tavily_url=tavily.url, web_cache_hours=0, web_price=0.01
+            web_provider="tavily",
+            tavily_api_key="t",
+            tavily_url=tavily.url,
+            web_price=0.01,
+            web_daily_searches=1,
+            cache_dir=tmp_path,
         )
-        good = await try_out(by_task(settings)["search"], settings, house())
-        assert good.ok
-        assert good.cost == 0.01
-        assert [request["query"] for request in tavily.requests] == ["Corrective Retrieval Augmented Generation"]
+        for _ in range(2):
+            good = await try_out(by_task(settings)["search"], settings, house())
+            assert (good.ok, good.cost) == (True, 0.01)
+        assert [request["query"] for request in tavily.requests] == 2 * ["Corrective Retrieval Augmented Generation"]
+        web = web_search(settings)
+        assert web is not None
+        assert not (await web.search("a question")).cached, "the search of the day is still there"
         tavily.status = 401
         bad = await try_out(by_task(settings)["search"], settings, house())
         assert not bad.ok

@@ -70,7 +70,9 @@ def _calibrated(house: House, settings: Settings, sources: list[Source], weights
     if not apply:
         print("\nNothing was changed. With --apply these numbers are used from the next question on.")
         return DONE
-    kept = calibrations.apply(calibrations.folder_of(settings.data_dir), record(house, sources, found, weights))
+    kept = calibrations.apply(
+        calibrations.folder_of(settings.data_dir), record(house, settings, sources, found, weights)
+    )
     print(f"\nApplied as {kept.id}, from the next question on. `python -m crag calibrate --undo` goes back.")
     for name in house.in_force(settings).explicit:
         errors.print(f"{VARIABLES[name]} is set and goes before the calibration: unset it to use the calibrated value.")

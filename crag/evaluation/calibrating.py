@@ -15,6 +15,7 @@ from crag.evaluation.labelled import Labelled, first_look
 from crag.evaluation.question_sets import Question
 from crag.evaluation.running import Outcome, Progress, run
 from crag.evaluation.utility import Weights
+from crag.evaluator.base import Evaluator
 from crag.schema import EvaluatorName, Trace
 from crag.text import visible
 
@@ -51,9 +52,14 @@ async def ask_all(
     return [Outcome(one.question, as_decided(one.trace, settings)) for one in outcomes]
 
 
+def own_evaluator(house: House, settings: Settings) -> Evaluator:
+    """Who grades with these settings, with its own scores."""
+    return house.uncalibrated().parts(settings).evaluator
+
+
 def in_force(house: House, settings: Settings) -> Numbers:
     """The thresholds that hold now, with the maps of the active calibration."""
-    active = house.calibrated().calibration
+    active = house.calibrated(own_evaluator(house, settings)).calibration
     return Numbers.of(house.in_force(settings).thresholds, active.after if active else None)
 
 
@@ -65,9 +71,11 @@ def suggested(rows: Sequence[Labelled], before: Numbers, top_strips: int, weight
         raise QuestionSetError(_nothing_to_learn(rows)) from None
 
 
-def record(house: House, sources: Sequence[Source], found: Suggestion, weights: Weights) -> Calibration:
+def record(
+    house: House, settings: Settings, sources: Sequence[Source], found: Suggestion, weights: Weights
+) -> Calibration:
     """A suggestion as it is kept when it is applied, with its provenance."""
-    evaluator = house.uncalibrated().evaluator
+    evaluator = own_evaluator(house, settings)
     with house.knowledge_base.snapshot() as index:
         version = index.version
     hashes = [source.sha256 for source in sources]

@@ -106,7 +106,8 @@ class LightweightEvaluator:
             asked = Asked(question, centred(vector, self.calibration.mean(language(question), "question")))
         except CragError as error:
             return [_ungraded(document, str(error)) for document in documents]
-        vectors, causes = self._vectors(documents)
+        known = self._load(documents)
+        vectors, causes = self._vectors(documents, known)
         seen = {
             document.id: look(asked, document, vectors, self.calibration)
             for document in documents
@@ -116,7 +117,9 @@ class LightweightEvaluator:
         return [
             _ungraded(document, causes[document.id])
             if document.id in causes
-            else grade_document(asked, document, seen[document.id], self.calibration, read.get(document.id))
+            else grade_document(asked, document, seen[document.id], self.calibration, read.get(document.id)).model_copy(
+                update=_counted(document, known)
+            )
             for document in documents
         ]
 
@@ -139,9 +142,11 @@ class LightweightEvaluator:
             read.update(self._read(question, [document], causes))
         return read
 
-    def _vectors(self, documents: Sequence[Document]) -> tuple[dict[str, Vector], dict[str, str]]:
+    def _vectors(
+        self, documents: Sequence[Document], known: Mapping[str, Vector]
+    ) -> tuple[dict[str, Vector], dict[str, str]]:
         """(vectors by document or strip id, cause by id of each document that has no complete vectors)."""
-        vectors = self._load(documents)
+        vectors = dict(known)
         missing = {id_: text for document in documents for id_, text in _texts(document) if id_ not in vectors}
         causes: dict[str, str] = {}
         try:
@@ -182,6 +187,13 @@ class LightweightEvaluator:
                     self._known.save(content, strips)
             except Exception:  # as in _load
                 log.warning("vectors of strips could not be stored", exc_info=True)
+
+
+def _counted(document: Document, known: Mapping[str, Vector]) -> dict[str, int]:
+    """How many vectors of a document and its strips were there, and how many had to be made."""
+    ids = [id_ for id_, _ in _texts(document)]
+    there = sum(id_ in known for id_ in ids)
+    return {"known": there, "made": len(ids) - there}
 
 
 @dataclass(frozen=True)

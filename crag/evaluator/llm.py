@@ -174,7 +174,7 @@ class LlmJudge:
         since = self._today - timedelta(days=KEPT_DAYS)
         for key, value in self._cache.get(keys, since, self._today).items():
             try:
-                found[key] = DocumentGrade.model_validate_json(value)
+                found[key] = DocumentGrade.model_validate_json(value).model_copy(update={"cached": True})
             except ValidationError:
                 log.info("a kept grade cannot be read: it is asked for again")
         return found

@@ -31,10 +31,9 @@ class RecalibratedEvaluator:
 
 def remapped(grade: DocumentGrade, document_map: LogitMap, strip_map: LogitMap) -> DocumentGrade:
     """The grade with its scores mapped; reasons, causes and features are kept. Pure."""
-    return DocumentGrade(
-        document=_mapped(grade.document, document_map),
-        strips=tuple(_mapped(strip, strip_map) for strip in grade.strips),
-    )
+    document = _mapped(grade.document, document_map)
+    strips = tuple(_mapped(strip, strip_map) for strip in grade.strips)
+    return grade.model_copy(update={"document": document, "strips": strips})
 
 
 def _mapped(grade: Grade, by: LogitMap) -> Grade:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crag.export.wording import changes
 from crag.schema import CheckedSentence, Support, Trace
 from crag.ui.texts import Texts
 
@@ -24,6 +25,8 @@ def _doubts(trace: Trace, t: Texts) -> Iterator[str]:
         yield t("export_direct")
     elif trace.answer and not trace.covered:
         yield t("export_not_covered")
+    if changed := changes(trace, t, "export_changed"):
+        yield changed
     yield from trace.notices
     ungraded = sum(document.score is None for document in (*trace.documents, *trace.web_documents))
     if ungraded:

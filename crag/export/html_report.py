@@ -15,10 +15,10 @@ from crag.cited import look_of
 from crag.export.doubts import doubts
 from crag.export.pictures import Picture, Place, cited_pages
 from crag.export.wording import asked, cited_first, is_written, made_by, moment, place, sent
-from crag.refinement import label
-from crag.schema import Source, Trace
+from crag.rulings import ANSWERS, own_grade
+from crag.schema import GradedDocument, Source, Trace
 from crag.text import language
-from crag.ui import answer_text, safe, written_text
+from crag.ui import answer_text, marks, safe, written_text
 from crag.ui.texts import Texts
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts
         "lang": language,
         "asked": asked(trace, t),
         "doubts": doubts(trace, t),
-        "answer_html": _answer(trace),
+        "answer_html": _answer(trace, t),
         "written": is_written(trace),
         "sources": [_source(trace, source, cited, shown, t) for source, cited in cited_first(trace)],
         "web": sent(trace.web, t) if trace.web else "",
@@ -70,17 +70,16 @@ def _turn(number: int, trace: Trace, pictures: Mapping[Place, Picture], t: Texts
         "place": partial(place, t=t),
         "ledger": [(name, list(strips)) for name, strips in groupby(trace.strips, partial(place, t=t))],
         "score": partial(_score, t=t),
+        "reason": partial(_reason, t=t),
         "look": lambda look: t(f"look_{look}"),
         "made_by": made_by(trace, t),
     }
 
 
-def _answer(trace: Trace) -> str:
+def _answer(trace: Trace, t: Texts) -> str:
     """As on the page: quotes as they are, a model's own words with their structure; all of it escaped."""
-    text = trace.answer.strip()
-    if not is_written(trace):
-        return answer_text.as_html(text)
-    return written_text.as_html(text, {citation.n: label(citation) for citation in trace.citations})
+    draw = written_text.as_html if is_written(trace) else answer_text.as_html
+    return draw(trace.answer, marks.look_of(trace, t))
 
 
 def _source(
@@ -113,6 +112,17 @@ def _figure(trace: Trace, key: tuple[str, int], pictures: Mapping[Place, Picture
         "name": t("page_alt", page=page, file=file),
         "note": t(picture.why_not) if picture.why_not else t("export_stale" if picture.stale else "export_legend"),
     }
+
+
+def _reason(document: GradedDocument, t: Texts) -> str:
+    """Why it has its score; where a person set that, what the evaluator had said."""
+    own = own_grade(document)
+    why = own.reason or own.cause or ""
+    if document.by_evaluator is None:
+        return why
+    word = "yes" if document.score == ANSWERS else "no"
+    parts = (t(f"export_by_hand_{word}"), t("by_evaluator", score=_score(own.score, t)), why)
+    return " · ".join(part for part in parts if part)
 
 
 def _score(score: float | None, t: Texts) -> str:

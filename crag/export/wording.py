@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from crag.generator.extractive import ExtractiveGenerator
-from crag.schema import GradedDocument, GradedStrip, Source, Trace, WebSearched
+from crag.schema import (
+    Change,
+    Changed,
+    GradedDocument,
+    GradedStrip,
+    Source,
+    Thresholds,
+    Trace,
+    WebSearched,
+)
 from crag.ui.texts import Texts
 
 
@@ -41,10 +50,39 @@ def place(source: Source | GradedStrip | GradedDocument, t: Texts) -> str:
 
 def sent(web: WebSearched, t: Texts) -> str:
     """What was sent to whom and when, and what came."""
-    said = {"query": web.query, "provider": web.provider, "time": moment(web.time)}
+    said = {"query": web.query, "provider": web.provider, "time": f"{moment(web.time)} UTC"}
     if web.results is None:
         return " ".join(part for part in (t("web_no_answer", **said), web.error) if part)
     return t("web_sent", n=web.results, **said)
+
+
+def changed(change: Change, trace: Trace, t: Texts) -> str:
+    """One change of an answer in words; `trace` is the answer, before or after it."""
+    match change.what, change.after:
+        case Changed.GRADE, answers:
+            word = "back" if answers is None else "yes" if answers else "no"
+            found = (*trace.documents, *trace.web_documents)
+            document = next((document for document in found if document.id == change.id), None)
+            among = trace.web_documents if document and document.url else trace.documents
+            kind = "page" if document and document.url else "document"
+            return t(f"change_{kind}_{word}", number=among.index(document) + 1 if document else "?")
+        case Changed.STRIP, keeps:
+            place = next((strip.order + 1 for strip in trace.strips if strip.id == change.id), "?")
+            word = "back" if keeps is None else "keep" if keeps else "drop"
+            return t(f"change_strip_{word}", number=place)
+        case Changed.ACTION, action:
+            key = "change_action" if change.id == "1" else "change_action_second"
+            return t(key, action=t("action_by_scores" if action is None else str(action)))
+        case Changed.THRESHOLDS, Thresholds() as limits:
+            return t("change_limits", lower=limits.lower, upper=limits.upper, strip=limits.strip)
+        case what, query:
+            return t(f"change_{what.name.lower()}", query=query)
+
+
+def changes(trace: Trace, t: Texts, key: str = "changed_by_you") -> str:
+    """All that people changed of the answer, in one sentence; empty where nobody did."""
+    said = t("between_changes").join(changed(change, trace, t) for change in trace.changes)
+    return t(key, changes=said) if said else ""
 
 
 def made_by(trace: Trace, t: Texts) -> str:

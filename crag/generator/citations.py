@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from crag.generator.claims import Claim, claims, markers
+from crag.generator.unheld import unheld
 from crag.idf import content_words, coverage, words_of
 from crag.refinement import label
 from crag.schema import CheckedSentence, Citation, CitationCheck, GradedStrip, Knowledge, Source, Support
@@ -41,35 +43,47 @@ def check(answer: str, knowledge: Knowledge, strips: Sequence[GradedStrip]) -> C
         ),
         unknown=tuple(n for n in cited if n not in sources),
         sentences=tuple(
-            CheckedSentence(text=answer[claim.start : claim.end], cites=claim.cites, support=_held(claim, evidence))
+            _checked(answer[claim.start : claim.end], claim, evidence)
             for claim in claims(masked)
             if sources and not any(_plain(claim.text) in _plain(label(sources[n])) for n in claim.cites if n in sources)
         ),
     )
 
 
-def support(sentence: str, evidence: str) -> Support:
+@dataclass(frozen=True)
+class Held:
+    """How far a sentence is held, and what of it is not; names as in `CheckedSentence`."""
+
+    support: Support
+    numbers: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    foreign: bool = False
+
+
+def held(sentence: str, evidence: str) -> Held:
     """How far `evidence` holds the content words and all numbers of `sentence`; word for word is supported.
 
     Words cannot be compared across languages: there a sentence is weak, or unsupported with a number of its own.
     """
     if not evidence:
-        return Support.UNSUPPORTED
+        return Held(Support.UNSUPPORTED)
     if _plain(sentence) in _plain(evidence):
-        return Support.SUPPORTED
+        return Held(Support.SUPPORTED)
     sentence, evidence = _THOUSANDS.sub("", sentence), _THOUSANDS.sub("", evidence)  # 1,500 is 1500
-    words = content_words(sentence) or tuple(words_of(sentence))
-    share = coverage(words, words_of(evidence))
-    invented = set(_NUMBER.findall(normalise(sentence))) - set(_NUMBER.findall(normalise(evidence)))
+    words, there = content_words(sentence) or tuple(words_of(sentence)), words_of(evidence)
+    share = coverage(words, there)
+    known = set(_NUMBER.findall(normalise(evidence)))
+    invented = tuple(dict.fromkeys(n for n in _NUMBER.findall(normalise(sentence)) if n not in known))
     if share >= SUPPORTED and not invented:
-        return Support.SUPPORTED
+        return Held(Support.SUPPORTED)
     foreign = any(language(line) != language(sentence) for line in evidence.splitlines() if tokens(line))
-    return Support.WEAK if share >= WEAK or (foreign and not invented) else Support.UNSUPPORTED
+    weak = share >= WEAK or (foreign and not invented)
+    return Held(Support.WEAK if weak else Support.UNSUPPORTED, invented, unheld(sentence, words, there), foreign)
 
 
-def _held(claim: Claim, evidence: Mapping[int, str]) -> Support:
+def _checked(text: str, claim: Claim, evidence: Mapping[int, str]) -> CheckedSentence:
     cited = "\n".join(evidence[n] for n in claim.cites if n in evidence)
-    return support(claim.text, cited.translate(_BRACKETS))
+    return CheckedSentence(text=text, cites=claim.cites, **asdict(held(claim.text, cited.translate(_BRACKETS))))
 
 
 def _mask(answer: str, verbatim: Sequence[str]) -> str:

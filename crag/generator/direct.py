@@ -10,9 +10,9 @@ from contextlib import aclosing
 from typing import Final, Literal
 
 from crag.agent_model.base import ChatModel, Ledger
-from crag.agent_model.quoting import block
-from crag.pieces import Piece, Text
-from crag.schema import Exchange
+from crag.generator.prompt_parts import Told, between_tags, prompt_of, sent
+from crag.pieces import Piece, Sent, Text
+from crag.schema import Exchange, Origin
 from crag.text import CJK, language
 
 Kind = Literal["greeting", "thanks", "goodbye", "shorter", "reword"]
@@ -153,15 +153,26 @@ class LlmDirectAnswer(FixedDirectAnswer):
         """See `DirectAnswer.stream`. Raises `ModelError`."""
         earlier = before(history)
         if kind_of(message) in COURTESY or earlier is None:
-            instructions, prompt, most = CHAT, block("message", message), min(MOST_CHAT_TOKENS, self.max_tokens)
+            instructions, most, said = CHAT, min(MOST_CHAT_TOKENS, self.max_tokens), []
         else:
-            said = {"question": earlier.question, "answer": earlier.answer[:LONGEST_ANSWER], "message": message}
-            prompt = "\n\n".join(block(tag, text) for tag, text in said.items())
             instructions, most = REWORD, self.max_tokens
-        pieces = self.model.stream("generate", instructions, prompt, ledger=self.ledger, max_tokens=most)
+            said = [("question", earlier.question), ("answer", earlier.answer[:LONGEST_ANSWER])]
+        parts = sent(instructions, _pieces(said, message))
+        yield Sent(None, parts)
+        pieces = self.model.stream("generate", instructions, prompt_of(parts), ledger=self.ledger, max_tokens=most)
         async with aclosing(pieces):
             async for piece in pieces:
                 yield piece
+
+
+def _pieces(said: Sequence[tuple[str, str]], message: str) -> list[Told]:
+    """What was `said` before, each under its tag, then the message."""
+    before = [
+        piece
+        for tag, text in said
+        for piece in (*between_tags(tag, [(Origin.HISTORY, text)]), (Origin.INSTRUCTIONS, "\n\n"))
+    ]
+    return [*before, *between_tags("message", [(Origin.QUESTION, message)])]
 
 
 def kind_of(message: str) -> Kind | None:

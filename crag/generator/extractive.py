@@ -8,7 +8,7 @@ from crag.errors import GenerationError
 from crag.idf import coverage, words_of
 from crag.pieces import Piece, Text
 from crag.refinement import merge, neighbours
-from crag.schema import GradedStrip, Knowledge
+from crag.schema import Fate, GradedStrip, Knowledge
 from crag.text import language
 
 LEAD_IN = {"en": "From your documents:", "zh": "以下是文档原文："}
@@ -36,29 +36,37 @@ class ExtractiveGenerator:
         if not chosen:
             raise GenerationError("There is no evidence to quote from: lower the strip threshold or ask otherwise.")
         number = {id_: source.n for source in knowledge.sources for id_ in source.strips}
-        yield Text(_lead_in(chosen)[language(question)])
+        yield Text(lead_in(chosen, question))
         for run in quotes_of(chosen):
             yield Text(f"\n\n“{merge(run)}” [{number[run[0].id]}]")
 
 
-def _lead_in(chosen: Sequence[GradedStrip]) -> dict[str, str]:
+def lead_in(chosen: Sequence[GradedStrip], question: str) -> str:
+    """What is said before the quotes: where they come from, in the language of the question."""
     kinds = {strip.url is not None for strip in chosen}
-    return BOTH_LEAD_IN if len(kinds) > 1 else WEB_LEAD_IN if True in kinds else LEAD_IN
+    return (BOTH_LEAD_IN if len(kinds) > 1 else WEB_LEAD_IN if True in kinds else LEAD_IN)[language(question)]
 
 
 def _in_language(strips: Sequence[GradedStrip], asked: str) -> list[GradedStrip]:
     """Without strips in another language than the question's that one in its own language equals: across languages
     a score is less certain, and a reader expects the quote in the language of the question."""
     best = max((strip.score or 0.0 for strip in strips if language(strip.text) == asked), default=0.0)
-    return [strip for strip in strips if language(strip.text) == asked or (strip.score or 0.0) > best]
+    return [s for s in strips if language(s.text) == asked or (s.score or 0.0) > best or s.fate is Fate.KEPT_BY_HAND]
 
 
 def best_strips(strips: Sequence[GradedStrip], most: int) -> list[GradedStrip]:
-    """The `most` strips with the highest scores, best first, without those that repeat or pad a better one."""
+    """The `most` strips with the highest scores, best first, without those that repeat or pad a better one.
+
+    What a person keeps goes before all others, and is no padding.
+    """
     chosen: list[GradedStrip] = []
-    for strip in sorted(strips, key=lambda strip: (-(strip.score or 0.0), strip.order)):
-        weak = bool(chosen) and (strip.score or 0.0) < PADDING * (chosen[0].score or 0.0)
-        if weak and not any(neighbours(strip, other) or neighbours(other, strip) for other in chosen):
+    for strip in sorted(strips, key=lambda s: (s.fate is not Fate.KEPT_BY_HAND, -(s.score or 0.0), s.order)):
+        weak = any((strip.score or 0.0) < PADDING * (other.score or 0.0) for other in chosen)
+        if (
+            weak
+            and strip.fate is not Fate.KEPT_BY_HAND
+            and not any(neighbours(strip, other) or neighbours(other, strip) for other in chosen)
+        ):
             continue
         words = words_of(strip.text)
         if len(chosen) < most and all(coverage(words, words_of(other.text)) < NEAR_DUPLICATE for other in chosen):

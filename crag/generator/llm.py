@@ -9,12 +9,13 @@ from datetime import date
 from typing import Final
 
 from crag.agent_model.base import ChatModel, Ledger
-from crag.agent_model.quoting import block, defused
+from crag.agent_model.quoting import defused
 from crag.errors import GenerationError
 from crag.generator.claims import rounded
+from crag.generator.prompt_parts import Told, between_tags, of_sources, prompt_of, sent
 from crag.pieces import Piece, Sent
 from crag.refinement import as_text, only
-from crag.schema import GradedStrip, Knowledge
+from crag.schema import Fate, GradedStrip, Knowledge, Origin
 from crag.text import language
 
 INSTRUCTIONS: Final = """\
@@ -54,15 +55,15 @@ class LlmGenerator:
         window = await self.model.window()
         room = window - self.model.count(self.instructions) - TEMPLATE_TOKENS
         left = max(0, room - self.model.count(_prompt(question, Knowledge())))
-        sent = self._fitting(question, knowledge, room - min(self.max_tokens, left // 2))
-        if sent is None:
+        fitting = self._fitting(question, knowledge, room - min(self.max_tokens, left // 2))
+        if fitting is None:
             raise GenerationError(
                 f"The question and the best strip do not fit into the {window} tokens of {self.name}: set "
                 "CRAG_LLM_CONTEXT if its window is larger, or choose another model."
             )
-        if sent != knowledge:
-            yield Sent(sent)
-        prompt = _prompt(question, sent)
+        parts = sent(self.instructions, _pieces(question, fitting))
+        prompt = prompt_of(parts)
+        yield Sent(fitting, parts)
         most = min(self.max_tokens, room - self.model.count(prompt))
         pieces = self.model.stream("generate", self.instructions, prompt, ledger=self.ledger, max_tokens=most)
         async with aclosing(pieces):
@@ -86,12 +87,21 @@ def _inert(knowledge: Knowledge) -> Knowledge:
     return knowledge.model_copy(update={"sources": sources, "text": defused(as_text(sources))})
 
 
-def _rank(strip: GradedStrip) -> tuple[float, int]:
-    """The lowest score first; of equal ones the last in document order."""
-    return (-1.0 if strip.score is None else strip.score, -strip.order)
+def _rank(strip: GradedStrip) -> tuple[bool, float, int]:
+    """The lowest score first, what a person keeps last; of equal ones the last in document order."""
+    return strip.fate is Fate.KEPT_BY_HAND, -1.0 if strip.score is None else strip.score, -strip.order
 
 
 def _prompt(question: str, knowledge: Knowledge) -> str:
+    return prompt_of(sent("", _pieces(question, knowledge)))
+
+
+def _pieces(question: str, knowledge: Knowledge) -> list[Told]:
+    """The knowledge, then the question."""
     chinese = language(question) == "zh" and not _KANA_OR_HANGUL.search(question)
-    asked = block("question", question) + (IN_CHINESE if chinese else "")
-    return f"{block('knowledge', knowledge.text)}\n\n{asked}"
+    return [
+        *between_tags("knowledge", of_sources(knowledge.sources)),
+        (Origin.INSTRUCTIONS, "\n\n"),
+        *between_tags("question", [(Origin.QUESTION, question)]),
+        (Origin.INSTRUCTIONS, IN_CHINESE if chinese else ""),
+    ]

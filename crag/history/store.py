@@ -47,6 +47,7 @@ class Store:
                 self._engine.dispose()
                 self._engine = None
             if self._engine is None:
+                _for_its_owner_alone(self.path)
                 self._engine = open_database(self.path, _HISTORY)
             return self._engine
 
@@ -55,6 +56,16 @@ class Store:
             if self._engine is not None:
                 self._engine.dispose()
             self._engine = None
+
+
+def _for_its_owner_alone(path: Path) -> None:
+    """Makes the file before SQLite does, so that nobody else on this machine can read it; its logs follow it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.chmod(0o600)
+    except OSError as error:
+        raise HistoryError(_HISTORY.broken.format(cause=error.strerror)) from None
 
 
 def now() -> str:

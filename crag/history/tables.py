@@ -46,6 +46,7 @@ conversations = Table(
     Column("id", String(32), primary_key=True),
     Column("user", String(64), nullable=False),
     Column("title", Text, nullable=False),
+    Column("folded", Text, nullable=False),
     Column("named", Boolean, nullable=False),
     Column("created", String(32), nullable=False),
     Column("changed", String(32), nullable=False),
@@ -54,7 +55,8 @@ conversations = Table(
     Column("branch_of", String(32)),
     Index("conversations_of", "user", "changed"),
 )
-"""`named`: the title was given by hand. `deleted`: when, so that it can be undone. `files`: JSON list of paths."""
+"""`folded`: the title as a search compares it. `named`: it was given by hand. `deleted`: when, so that it can be
+brought back. `files`: JSON list of paths."""
 
 turns = Table(
     "turns",
@@ -65,15 +67,22 @@ turns = Table(
     Column("turn_id", String(32), nullable=False),
     Column("created", String(32), nullable=False),
     Column("question", Text, nullable=False),
+    Column("files", Text, nullable=False),
     Column("settings", Text, nullable=False),
-    Column("trace", LargeBinary),
-    Column("words", Text, nullable=False),
+    Column("made", String(16), nullable=False),
+    Column("shown", Boolean, nullable=False),
+    Column("error", Text),
     Column("liked", Boolean),
     Column("why", Text, nullable=False),
+    Column("words", Text, nullable=False),
+    Column("trace", LargeBinary),
     PrimaryKeyConstraint("conversation", "position", "version"),
+    Index("turns_by_id", "turn_id"),
 )
-"""An answer made anew is another `version` at its position. `trace`: its JSON through zlib, null until it has ended.
-`settings`: those that differ per turn, as JSON and without keys. `words`: what a search looks through, casefolded."""
+"""An answer made anew is another `version` at its position; `made` says how it came about, `shown` which one is seen.
+Both `trace` and `error` are null until it has ended; `trace` is its JSON through zlib, and the last column, so that a
+search does not read it. `settings`: those that differ per turn, as JSON and without keys. `files`: JSON list of paths.
+`words`: what a search looks through, folded. A conversation that was branched off shares the `turn_id` of its rows."""
 
 preferences = Table(
     "preferences",

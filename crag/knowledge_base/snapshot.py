@@ -16,9 +16,9 @@ from crag.knowledge_base.kept_vectors import dimension_under
 from crag.knowledge_base.records import State, Vectors
 from crag.knowledge_base.rows import SPANS, STRIPS
 from crag.knowledge_base.tables import LIVE, content, file, passage
+from crag.knowledge_base.telling_headings import is_telling
 from crag.knowledge_base.vector_store import VectorStore
 from crag.schema import Document
-from crag.text import language, tokens
 
 _log = logging.getLogger(__name__)
 
@@ -27,20 +27,6 @@ _EXACT, _EXACT_SHARE = 2_000, 0.1
 """Up to so many passages of the chosen files, or where these are so small a share, all of them are compared."""
 _WIDER = 2
 """So many times a search with a filter grows fourfold before all passages of the chosen files are compared."""
-_UNTELLING = {
-    *(
-        "contents",
-        "table of contents",
-        "references",
-        "bibliography",
-        "index",
-        "abstract",
-        "appendix",
-        "acknowledgements",
-    ),
-    *("introduction", "summary", "notes", "目录", "参考文献", "摘要", "附录", "前言", "引言"),
-}
-"""Headings that make no example question."""
 
 
 class Snapshot:
@@ -168,7 +154,7 @@ class Snapshot:
         with self._lock:
             for path, heading in self._connection.execute(query):
                 known = by_file.setdefault(path, [])
-                if len(known) < n and heading not in known and _is_telling(heading):
+                if len(known) < n and heading not in known and is_telling(heading):
                     known.append(heading)
         turns = [(path, known[turn]) for turn in range(n) for path, known in by_file.items() if turn < len(known)]
         return turns[:n]
@@ -216,16 +202,3 @@ def _document(row: sa.Row[tuple[object, ...]], paths: tuple[str, ...]) -> Docume
         spans=SPANS.validate_json(row.spans),
         strips=STRIPS.validate_json(row.strips),
     )
-
-
-def _is_telling(heading: str) -> bool:
-    title = heading.rpartition(" › ")[2].strip()
-    letters = sum(char.isalpha() for char in title)
-    words = title.split()
-    if (
-        sum(word.strip("\"'()“”‘’,.:;!?-–—…").isalpha() for word in words) * 3 < len(words) * 2
-        and language(title) == "en"
-    ):
-        return False  # codes, or the letters of a font without a character map
-    plain = " ".join(token for token in tokens(title) if not token.isdigit())
-    return 4 <= letters <= 60 and plain not in _UNTELLING and title.lower() not in _UNTELLING

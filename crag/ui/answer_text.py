@@ -6,38 +6,65 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from crag.ui import safe
+from crag.ui import marks, safe
+from crag.ui.marks import Look
 
 _ROW = re.compile(r"(?P<before>“?)\|(?P<cells>.*)\|(?P<after>[^|]*)")
 _CELL = re.compile(r"(?<!\\)\|")
+_BEHIND = re.compile(r"(?<=”)\s*\[\d{1,3}\]")
+"""The marker of a quote. What stands in brackets inside of it belongs to the document."""
 
 
-def as_html(text: str) -> str:
+def as_html(text: str, look: Look | None = None) -> str:
     """Everything in it is escaped; two and more rows (`| a | b |`) that follow each other become a table.
 
-    A table that is a whole quote has no quotation marks; its citation stands behind it.
+    A table that is a whole quote has no quotation marks; its citation stands behind it. With `look` the markers of
+    quotes lead to their sources, and sentences that are not held are marked.
     """
-    return "".join(_blocks(text.split("\n")))
+    return "".join(_blocks(marks.shown(text).split("\n"), look))
 
 
-def _blocks(lines: list[str]) -> Iterator[str]:
-    first = True
+def _blocks(lines: list[str], look: Look | None) -> Iterator[str]:
+    first, at = True, 0
     for is_row, group in groupby(lines, key=lambda line: _ROW.fullmatch(line) is not None):
         block = list(group)
+        said = "\n".join(block)
         if is_row and len(block) > 1:
-            yield _table(block)
+            yield _table(block, look)
             first = True  # a table breaks the line by itself
         else:
-            yield ("" if first else "\n") + safe.in_html("\n".join(block))
+            yield ("" if first else "\n") + _run(said, at, look)
             first = False
+        at += len(said) + 1
 
 
-def _table(lines: list[str]) -> str:
+def _run(text: str, at: int, look: Look | None) -> str:
+    """Lines that stand at `at` in the answer."""
+    if look is None:
+        return safe.in_html(text)
+    made, done = [], 0
+    for behind in _BEHIND.finditer(text):
+        made.append(_marked(text[done : behind.start()], at + done, look))
+        marker = behind[0].lstrip()
+        made += [behind[0][: -len(marker)], marks.marker_html(marker, look)]
+        ended = range(at + behind.start() + 1, at + behind.end() + 1)  # sentences end with their marker
+        made += [marks.word(mark, look) for mark in look.marks if mark.end in ended]
+        done = behind.end()
+    return "".join([*made, _marked(text[done:], at + done, look)])
+
+
+def _marked(text: str, at: int, look: Look) -> str:
+    return marks.as_html(marks.pieces(text, at, look.marks), look, linked=False)
+
+
+def _table(lines: list[str], look: Look | None) -> str:
     rows = [match for line in lines if (match := _ROW.fullmatch(line))]
     before, after = rows[0]["before"], rows[-1]["after"].strip()
     if before and after.startswith("”"):  # the table shows by itself what is quoted
         before, after = "", after[1:].strip()
     cells = [[cell.strip().replace("\\|", "|") for cell in _CELL.split(row["cells"])] for row in rows]
-    shown = [row for row in cells if any(row) and not all(set(cell) <= {"-"} for cell in row)]
-    body = "".join(f"<tr>{''.join(f'<td>{safe.in_html(cell)}</td>' for cell in row)}</tr>" for row in shown)
-    return f"{safe.in_html(before)}<table class='crag-quoted'>{body}</table>{safe.in_html(after)}"
+    kept = [row for row in cells if any(row) and not all(set(cell) <= {"-"} for cell in row)]
+    body = "".join(f"<tr>{''.join(f'<td>{safe.in_html(cell)}</td>' for cell in row)}</tr>" for row in kept)
+    is_marker = look is not None and re.fullmatch(r"\[\d{1,3}\]", after)
+    behind = marks.marker_html(after, look) if look is not None and is_marker else safe.in_html(after)
+    return f"{safe.in_html(before)}<table class='crag-quoted'>{body}</table>{behind}"

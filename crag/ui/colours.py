@@ -14,7 +14,5 @@ VERDICTS = {
 SHAPES = {Verdict.RELEVANT: "circle", Verdict.PARTIAL: "diamond", Verdict.IRRELEVANT: "square"}
 KEPT = VERDICTS[Verdict.RELEVANT]
 WEB = "#3b7dd8"
-NEUTRAL = "#7f73ad"
-"""Bars that mean no judgement, such as seconds."""
 QUIET = "#858a93"
 """Rules and numbers that stand back."""

@@ -34,18 +34,23 @@ def _draw(traces: tuple[Trace, ...], label: str, key: str, t: Texts, *, whole: b
     )
     if not opened.open:
         return
-    house = state.process().house
-    pages = house.knowledge_base.pages if house is not None else None
     with opened:
         st.caption(t("export_help"))
-        for form in Form:
-            st.download_button(
-                t(f"export_as_{form}"),
-                data=partial(export, form, traces, t, pages, whole=whole),
-                file_name=file_name(form, traces),
-                mime=MIME[form],
-                key=f"export-{form}-{key}",
-                icon=ICONS[form],
-                on_click="ignore",
-                type="tertiary",
-            )
+        draw_forms(traces, key, t, whole=whole)
+
+
+def draw_forms(traces: Sequence[Trace], key: str, t: Texts, *, whole: bool) -> None:
+    """A button for each form; `key` sets them apart."""
+    house = state.process().house
+    pages = house.knowledge_base.pages if house is not None else None
+    for form in Form:
+        st.download_button(
+            t(f"export_as_{form}"),
+            data=partial(export, form, traces, t, pages, whole=whole),
+            file_name=file_name(form, traces),
+            mime=MIME[form],
+            key=f"export-{form}-{key}",
+            icon=ICONS[form],
+            on_click="ignore",
+            type="tertiary",
+        )

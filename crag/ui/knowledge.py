@@ -13,6 +13,7 @@ from crag.events import BuildEvent, BuildFinished, FileChange, FileProgress, Fil
 from crag.runtime import Job, JobState
 from crag.ui import safe, uploading, vectors_ahead
 from crag.ui.progress import BuildView, build_view
+from crag.ui.settings import person
 from crag.ui.state import Process
 from crag.ui.texts import Texts
 from crag.ui.texts.files import translated
@@ -88,12 +89,13 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
         st.error(safe.in_markdown(overview.error), icon=":material/error:")
     if not overview.empty:
         st.caption(f"{t('kb_files', n=len(overview.indexed))} · {t('kb_passages', n=overview.passages)}")
-    uploading.draw(process.settings, t)
+    settings = person.of(process).settings
+    uploading.draw(settings, t)
     job = process.runtime.latest("build")
     if job is not None and overview.building:  # as it was when the rest was read: the follower ends in a rerun
         _follow(job, t)
         return
-    if process.settings.watch == "on" and not overview.to_do:
+    if settings.watch == "on" and not overview.to_do:
         _watch(process, t)
     _preview(process, overview, t)
     _staged(process, overview, t)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from crag.schema import Trace
 
 
@@ -13,8 +15,13 @@ def money(cost: float, currency: str) -> str:
 
 def cost_of(trace: Trace) -> tuple[float, bool] | None:
     """What the calls and the search of a turn have cost, and whether that is all of it; None: nothing is known."""
-    costs = [call.cost for call in trace.calls]
-    if trace.web is not None and not trace.web.cached:
-        costs.append(trace.web.cost)
+    taken_over = trace.revises is not None and "search" not in trace.timings
+    paid = trace.web is not None and not trace.web.cached and not taken_over
+    searched = [trace.web.cost] if trace.web is not None and paid else []
+    return total([*(call.cost for call in trace.calls), *searched])
+
+
+def total(costs: Sequence[float | None]) -> tuple[float, bool] | None:
+    """The sum of what is known of `costs`, and whether that is all of them; None: nothing is known."""
     known = [cost for cost in costs if cost is not None]
     return (sum(known), len(known) == len(costs)) if known else None

@@ -7,8 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from crag.errors import CragError
-from crag.ui import chat, knowledge, library, models_page, opening, safe, sidebar, spoken, state
+from crag.ui import chat, knowledge, library, opening, safe, sidebar, spoken, state
 from crag.ui.evaluate import page as evaluate_page
+from crag.ui.settings import page as settings_page
+from crag.ui.settings import person
 from crag.ui.sidebar import Place, Places
 from crag.ui.texts import Texts, language_of
 
@@ -24,7 +26,8 @@ def main() -> None:
     except CragError as error:
         st.error(safe.in_markdown(str(error)), icon=":material/error:")
         return
-    t = Texts(language_of(process.settings.language, st.context.locale))
+    language = language_of(person.of(process).settings.language, st.context.locale)
+    t = Texts(language, st.context.locale or "", st.context.timezone or "")
     in_chat = st.Page(
         lambda: chat.draw(process, conversation, gone, overview, settings, t),
         title=t("chat"),
@@ -33,12 +36,12 @@ def main() -> None:
     )
     in_library = st.Page(lambda: library.draw(process, overview, t), title=t("knowledge_base"), url_path="knowledge")
     in_evaluate = st.Page(lambda: evaluate_page.draw(process, overview, t), title=t("evaluate"), url_path="evaluate")
-    in_models = st.Page(lambda: models_page.draw(process, t), title=t("models"), url_path="models")
+    in_settings = st.Page(lambda: settings_page.draw(process, t), title=t("settings"), url_path="settings")
     places = (
         Place(in_chat, ":material/forum:"),
         Place(in_library, ":material/library_books:"),
         Place(in_evaluate, ":material/rule:"),
-        Place(in_models, ":material/hub:"),
+        Place(in_settings, ":material/settings:"),
     )
     st.session_state[state.LIBRARY] = in_library
     chosen = st.navigation([place.page for place in places], position="hidden")

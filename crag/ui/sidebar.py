@@ -1,4 +1,4 @@
-"""The sidebar: a new conversation, the knowledge base, and the numbers of the decision."""
+"""The sidebar: the conversations, the knowledge base, and the numbers of the decision."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from config import Settings
-from crag.ui import knowledge, safe, state
+from crag.ui import conversation_list, knowledge, safe, state
+from crag.ui.conversations import Conversation
+from crag.ui.dates import day
 from crag.ui.knowledge import Overview
-from crag.ui.state import Conversation, Limits, Process
+from crag.ui.settings import person
+from crag.ui.settings.wrong import label
+from crag.ui.state import Limits, Process
 from crag.ui.texts import Texts
 
 
@@ -38,19 +42,29 @@ def draw(process: Process, overview: Overview, conversation: Conversation | None
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.html("<span class='crag-brand'>CRAG</span>", width="content")
         new = st.button(t("new"), key="new", icon=":material/add:", type="tertiary", on_click=state.show, args=(None,))
-    if new and not places.in_chat:
-        st.switch_page(places.chat)
     kept = {state.CONVERSATION: conversation.id} if conversation else {}
     with st.container(gap="xsmall", key="places"):
         for place in places.all:
             st.page_link(place.page, icon=place.icon, query_params=kept)
+    if (conversation_list.draw(process, conversation, t) or new) and not places.in_chat:
+        named = st.query_params.get(state.CONVERSATION)
+        st.switch_page(places.chat, query_params={state.CONVERSATION: named} if named else {})
     if conversation is not None or not places.in_chat or not overview.empty:
         st.html(f"<h2 class='crag-section'>{t('knowledge_base')}</h2>")
         knowledge.draw(process, overview, t)
     if not overview.empty:
         _which_files(conversation, overview, t)
+    _not_in_force(process, t)
     with st.expander(t("decision"), icon=":material/tune:", expanded=False):
         return _decision(process, t)
+
+
+def _not_in_force(process: Process, t: Texts) -> None:
+    """A setting that waits, for a key of an earlier visit say: whoever asks now should know."""
+    if waiting := person.of(process).resolved.left_out:
+        names = t("and").join(label(problem.name, t) for problem in waiting if problem.code != "unknown")
+        if names:
+            st.warning(safe.in_markdown(t("person_left_out", names=names)), icon=":material/hourglass_top:")
 
 
 def files(conversation: Conversation | None) -> tuple[str, ...]:
@@ -85,7 +99,8 @@ def _remember_files(conversation: Conversation | None) -> None:
 
 
 def _decision(process: Process, t: Texts) -> Settings:
-    base, found = process.settings, process.limits()
+    base = person.of(process).settings
+    found = process.limits(base)
     limits = found.thresholds
     defaults = {"limits": (limits.lower, limits.upper), "strip": limits.strip, "k": base.k}
     _follow(defaults)
@@ -113,7 +128,7 @@ def _origin(found: Limits, t: Texts) -> str:
     """Where the thresholds come from that hold where no slider is moved."""
     said = []
     if found.calibration is not None:
-        said.append(t("limits_calibrated", day=found.calibration.day, n=found.calibration.counts.questions))
+        said.append(t("limits_calibrated", day=day(found.calibration.day, t), n=found.calibration.counts.questions))
     if found.explicit:
         said.append(t("limits_set"))
     return " ".join(said) or t("limits_default")

@@ -1,31 +1,37 @@
-"""What outlives a run of the page script: the opened house, the jobs, and the conversations of this process."""
+"""What outlives a run of the page script: the opened house, the jobs, and what is asked."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import threading
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
 from config import Settings, load_settings
-from crag.errors import BuildLockedError, CragError
-from crag.events import Asking, BuildEvent, BuildFinished, FileRow, Finished, TurnEvent
+from crag.errors import BuildLockedError, CragError, HistoryError
+from crag.events import BuildEvent, BuildFinished, FileRow, TurnEvent
 from crag.gate import Gate
-from crag.runtime import Job, JobState, Runtime
-from crag.schema import Exchange, Thresholds, Trace
+from crag.personal import as_secrets, resolve
+from crag.revision import amended
+from crag.runtime import Job, JobState, Runtime, sentence
+from crag.schema import Change, Exchange, Thresholds, Trace
 from crag.ui import quiet
+from crag.ui.conversations import READING, Answering, Conversation, Made, Turn
+from crag.ui.keeping import Keeping
+from crag.ui.talks import Talks
 
 if TYPE_CHECKING:
     from crag.assembly import House
     from crag.calibrations import Calibration
+    from crag.history.conversations import Conversations
     from crag.history.labels import Labels
     from crag.history.store import Store
+    from crag.knowledge_base.base import KnowledgeBase
     from crag.knowledge_base.health import OcrMode
     from crag.services import Service, Tested
 
@@ -33,7 +39,8 @@ log = logging.getLogger(__name__)
 
 WARM_UP_AFTER: Final = 2.0
 """Seconds: the page is drawn first."""
-KEPT_CONVERSATIONS: Final = 200
+IDLE: Final = ("open", "warm up")
+"""Kinds of jobs that do not keep the house from being closed."""
 LIBRARY: Final = "library-page"
 """Where a session keeps the Knowledge base page, so that a panel can link to it."""
 CONVERSATION: Final = "c"
@@ -49,37 +56,6 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A question with the settings it was asked under, and the job that answers it."""
-
-    question: str
-    settings: Settings
-    job: Job[TurnEvent]
-    files: tuple[str, ...] = ()
-    """The paths that it may use; none: all."""
-    before: Job[TurnEvent] | None = None
-    """The turn that was running when this was asked: it ends first."""
-    gate: Gate | None = None
-    """Where its query for the web waits for a person; None: nobody is asked."""
-
-    @property
-    def waits(self) -> bool:
-        return self.before is not None and self.before.running
-
-    @property
-    def asks(self) -> bool:
-        """Whether its query waits for a person now."""
-        last = self.job.events[-1:]
-        return self.gate is not None and not self.gate.answered and bool(last) and isinstance(last[0], Asking)
-
-    @property
-    def trace(self) -> Trace | None:
-        """The trace once the job has finished."""
-        last = self.job.events[-1:]
-        return last[0].trace if last and isinstance(last[0], Finished) else None
-
-
-@dataclass(frozen=True)
 class Limits:
     """The thresholds that hold where nobody moves a slider, and where they come from."""
 
@@ -87,14 +63,6 @@ class Limits:
     explicit: bool = False
     """Whether a CRAG_* variable sets one of them."""
     calibration: Calibration | None = None
-
-
-@dataclass
-class Conversation:
-    id: str
-    turns: list[Turn] = field(default_factory=list)
-    files: tuple[str, ...] = ()
-    """The paths that its next question may use; none: all."""
 
 
 def open_house(settings: Settings, progress: Callable[[str, float], None]) -> House:
@@ -116,35 +84,23 @@ def turn_source(
     return ask(house, settings, question, files, history, gate)
 
 
-def history_of(turns: Sequence[Turn]) -> tuple[Exchange, ...]:
-    """What was asked and answered in these turns, as far as they have come to an answer."""
-    traces = [turn.trace for turn in turns]
-    return tuple(
-        Exchange(question=trace.standalone or trace.question, answer=trace.answer)
-        for trace in traces
-        if trace is not None and trace.answer
-    )
-
-
-def _after(
-    before: Job[TurnEvent] | None, source: Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]
+def revision_source(
+    house: House, settings: Settings, trace: Trace, changes: Sequence[Change], gate: Gate | None = None
 ) -> Callable[[Job[TurnEvent]], AsyncIterator[TurnEvent]]:
-    """`source`, begun when `before` has ended or the turn itself is stopped."""
+    from crag.assembly import answer_with
 
-    async def run(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
-        while before is not None and before.running and not job.stopping.is_set():  # noqa: ASYNC110 - set by threads
-            await asyncio.sleep(0.05)
-        async for event in source(job):
-            yield event
-
-    return run
+    return answer_with(house, settings, trace, changes, gate)
 
 
 class Process:
     """One per server process, shared by all sessions. Thread-safe."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, environment: Settings) -> None:
+        self.environment = environment
+        self.settings = environment
+        """What the house was opened with; what a person asks with is in `personal`."""
+        self.not_opened: str | None = None
+        """Why the house could not be opened with what was changed on the page, and was opened without it."""
         self.runtime = Runtime()
         self.house: House | None = None
         self.refused_at: tuple[FileRow, ...] | None = None
@@ -153,20 +109,50 @@ class Process:
         self._again: tuple[str, str] | None = None
         """The path that was read again last, and the job that did."""
         self._store: Store | None = None
-        self.tests: dict[str, Job[Tested]] = {}
-        """The last test of the service for each task."""
-        self._conversations: dict[str, Conversation] = {}
-        self._lock = threading.Lock()
+        self.keeping = Keeping(self.kept)
+        self.talks = Talks(self.runtime, self.keeping)
+        self._lock = threading.RLock()
 
     def open(self) -> Job[Opening]:
         """Opens the house as a job; joins the one that runs."""
+        return self.runtime.start_blocking("open", lambda job: self._open(job, self.stored(), self.environment))
 
-        def source(job: Job[Opening]) -> Iterator[Opening]:
-            self.house = open_house(self.settings, lambda text, share: job.append(Opening(text, share)))
-            self.runtime.start_blocking("warm up", self._warm_up)
-            yield Opening("", 1.0)
+    def reopen(self) -> bool:
+        """Closes the house and opens it with what is stored, as a job; False, and nothing happens, while work runs.
 
-        return self.runtime.start_blocking("open", source)
+        Where that fails it is opened as it was, and `not_opened` says why.
+        """
+        with self._lock:
+            if self.house is None or self.runtime.busy(*IDLE):
+                return False
+            house, before, self.house = self.house, self.settings, None
+            if (warming := self.runtime.latest("warm up")) is not None:
+                warming.stop()
+
+            def source(job: Job[Opening]) -> Iterator[Opening]:
+                house.close()
+                return self._open(job, self.stored(), before, self.environment)
+
+            self.runtime.start_blocking("open", source)
+        return True
+
+    def _open(self, job: Job[Opening], *choices: Settings) -> Iterator[Opening]:
+        """Opens the house with the first of these settings that can be used."""
+        self.not_opened = None
+        distinct = [settings for place, settings in enumerate(choices) if settings not in choices[:place]]
+        for settings in distinct:
+            try:
+                opened = open_house(settings, lambda text, share: job.append(Opening(text, share)))
+            except Exception as error:
+                if settings is distinct[-1]:
+                    raise
+                self.not_opened = sentence(error)
+            else:
+                self.settings, self.house = settings, opened
+                break
+        self.runtime.start_blocking("warm up", self._warm_up)
+        self.keeping.tidy()
+        yield Opening("", 1.0)
 
     def _warm_up(self, job: Job[Opening]) -> Iterator[Opening]:
         if not job.stopping.wait(WARM_UP_AFTER):
@@ -175,15 +161,26 @@ class Process:
 
     def build(self) -> Job[BuildEvent]:
         """Rebuilds what has changed in Files/; joins the build that runs."""
-        knowledge_base = self._opened().knowledge_base
-        return self._write(lambda job: knowledge_base.build(job.stopping))
+        return self._write(lambda base, job: base.build(job.stopping))
+
+    def read_added(self) -> Job[BuildEvent]:
+        """Rebuilds, after the build that runs: it may have looked at the folder before something was added."""
+        before = self.runtime.latest("build")
+
+        async def source(_: Job[BuildEvent]) -> AsyncIterator[BuildEvent]:
+            await _end_of(before)
+            build = self.build()
+            await _end_of(build)
+            for event in build.events[-1:]:
+                yield event
+
+        return self.runtime.start(READING, source)
 
     def read_again(self, path: str, ocr: OcrMode | None = None) -> bool:
         """Reads one file again, with `ocr` from now on where it is given; False where a build runs: it goes first, and
         nothing is remembered."""
-        knowledge_base = self._opened().knowledge_base
         before = self.runtime.latest("build")
-        job = self._write(lambda job: knowledge_base.read_again(path, ocr, job.stopping))
+        job = self._write(lambda base, job: base.read_again(path, ocr, job.stopping))
         if before is not None and job.id == before.id:
             return False
         self._again = (path, job.id)
@@ -197,27 +194,27 @@ class Process:
 
     def publish_staged(self) -> Job[BuildEvent]:
         """Makes the finished files of a cancelled build live; `staged` of the last event counts them."""
-        knowledge_base = self._opened().knowledge_base
 
-        def source(_: Job[BuildEvent]) -> Iterator[BuildEvent]:
-            staged = knowledge_base.staged()
-            yield knowledge_base.publish_staged().model_copy(update={"staged": staged})
+        def source(base: KnowledgeBase, _: Job[BuildEvent]) -> Iterator[BuildEvent]:
+            staged = base.staged()
+            yield base.publish_staged().model_copy(update={"staged": staged})
 
         return self._write(source)
 
-    def _write(self, source: Callable[[Job[BuildEvent]], Iterator[BuildEvent]]) -> Job[BuildEvent]:
+    def _write(self, source: Callable[[KnowledgeBase, Job[BuildEvent]], Iterator[BuildEvent]]) -> Job[BuildEvent]:
         """Runs what writes the index; where another process writes it, that is no failure but a reason to wait."""
-        knowledge_base = self._opened().knowledge_base
+        with self._at_work() as house:
+            base = house.knowledge_base
 
-        def run(job: Job[BuildEvent]) -> Iterator[BuildEvent]:
-            self.refused_at = None
-            try:
-                yield from source(job)
-            except BuildLockedError:
-                log.info("another process is building", exc_info=True)
-                self.refused_at = tuple(knowledge_base.rows())
+            def run(job: Job[BuildEvent]) -> Iterator[BuildEvent]:
+                self.refused_at = None
+                try:
+                    yield from source(base, job)
+                except BuildLockedError:
+                    log.info("another process is building", exc_info=True)
+                    self.refused_at = tuple(base.rows())
 
-        return self.runtime.start_blocking("build", run)
+            return self.runtime.start_blocking("build", run)
 
     def last_build(self) -> Job[BuildEvent] | None:
         """The newest build, unless its message has been put away."""
@@ -239,54 +236,98 @@ class Process:
             self._forgotten = job.id
 
     def ask(
-        self, conversation_id: str | None, question: str, settings: Settings, files: tuple[str, ...] = ()
+        self,
+        conversation_id: str | None,
+        question: str,
+        settings: Settings,
+        files: tuple[str, ...] = (),
+        only: tuple[str, ...] = (),
+        after: Job[Any] | None = None,
     ) -> Conversation:
         """Starts a turn in the conversation, or in a new one where it is None or no longer known.
 
-        `files` are the paths that it may use; none: all. Where the last turn still runs, the new one waits for its end
-        and then sees what it has answered.
+        `files` are the paths that it and later questions may use; none: all. `only` are those that this one is limited
+        to. Where an earlier turn still runs, or `after`, the new one waits for its end.
         """
-        house, gate = self._opened(), Gate() if settings.web == "ask" else None
-        with self._lock:
-            conversation = self._conversations.get(conversation_id or "") or Conversation(uuid.uuid4().hex)
-            self._conversations[conversation.id] = conversation
-            earlier = tuple(conversation.turns)
-            before = earlier[-1].job if earlier else None
+        known = self.conversation(conversation_id) if conversation_id else None
+        with self._at_work():
+            answering = self._answering(question, settings, only or files)
+            return self.talks.ask(known, question, settings, files, answering, only, after)
 
-            def answering(job: Job[TurnEvent]) -> AsyncIterator[TurnEvent]:
-                return turn_source(house, settings, question, files, history_of(earlier), gate)(job)
+    def ask_again(self, conversation: Conversation, turn: Turn, settings: Settings, made: Made = Made.PRESENT) -> None:
+        """Asks the question of a turn again: another version of its answer."""
+        self.add_version(conversation, turn, self._answering(turn.question, settings, turn.files), settings, made)
 
-            job = self.runtime.start("turn", _after(before, answering))
-            conversation.turns.append(Turn(question, settings, job, files, before, gate))
-            conversation.files = files
-            for old in list(self._conversations)[:-KEPT_CONVERSATIONS]:
-                del self._conversations[old]
-        return conversation
+    def add_version(
+        self, conversation: Conversation, turn: Turn, answering: Answering, settings: Settings, made: Made
+    ) -> Turn:
+        """Starts another version of the answer to `turn`, which is shown from now on and counts as history.
 
-    def ask_again(self, conversation: Conversation, turn: Turn, settings: Settings) -> None:
-        """Replaces a turn that led to nothing by a new one with the same question."""
-        with self._lock:
-            if turn in conversation.turns:
-                conversation.turns.remove(turn)
-        self.ask(conversation.id, turn.question, settings, turn.files)
+        `answering` gets what was said before the turn, and the gate for its query where `settings.web` is "ask".
+        """
+        with self._at_work():
+            return self.talks.add_version(conversation, turn, answering, settings, made)
+
+    def answer_with(
+        self, conversation: Conversation, turn: Turn, changes: Sequence[Change], settings: Settings
+    ) -> Turn:
+        """Another version of the answer to `turn`, made anew from its trace with a person's changes.
+
+        It is asked as `turn` was; keys and addresses are those of `settings`, the person's own of now. Raises
+        ValueError where the turn has no trace yet.
+        """
+        trace = turn.trace
+        if trace is None:
+            raise ValueError("only an answer that has ended can be changed")
+        limits = amended(trace, changes).thresholds
+        chosen = {"lower": limits.lower, "upper": limits.upper, "strip_threshold": limits.strip}
+        settings = turn.as_asked(settings).model_copy(update=chosen)
+        return self.add_version(
+            conversation,
+            turn,
+            lambda _, gate: revision_source(self._opened(), settings, trace, changes, gate),
+            settings,
+            Made.CHANGED,
+        )
+
+    def try_again(self, conversation: Conversation, turn: Turn, settings: Settings) -> None:
+        """Once more what led to nothing: an answer with a person's changes from what was stored, with these changes."""
+        if turn.made is Made.CHANGED and turn.answering is not None:
+            self.add_version(conversation, turn, turn.answering, turn.as_asked(settings), turn.made)
+        else:
+            self.ask_again(conversation, turn, settings)
+
+    def branch(self, conversation: Conversation, turn: Turn, question: str, settings: Settings) -> Conversation:
+        """A new conversation with the turns before `turn`, in which `question` is asked in its place."""
+        answering = self._answering(question, settings, turn.files)
+        with self._at_work():
+            return self.talks.branch(conversation, turn, question, settings, answering)
 
     def conversation(self, conversation_id: str) -> Conversation | None:
-        return self._conversations.get(conversation_id)
+        """The conversation, in memory or kept; None where it is not there, is deleted, or cannot be read."""
+        try:
+            return self.talks.get(conversation_id, self.settings)
+        except CragError as error:  # the list of conversations tells it
+            log.warning("a conversation is not opened: %s", error)
+            return None
 
-    def test(self, service: Service) -> None:
-        """Tests a service in one real round trip, as a job; `tests` has it."""
+    def _answering(self, question: str, settings: Settings, files: tuple[str, ...]) -> Answering:
+        return lambda history, gate: turn_source(self._opened(), settings, question, files, history, gate)
+
+    def test(self, service: Service, settings: Settings) -> Job[Tested]:
+        """Tests a service in one real round trip, as a job."""
         from crag.services import try_out
 
-        house = self._opened()
+        with self._at_work() as house:
 
-        async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
-            yield await try_out(service, self.settings, house)
+            async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
+                yield await try_out(service, settings, house)
 
-        self.tests[service.task] = self.runtime.start("test", source)
+            return self.runtime.start("test", source)
 
-    def limits(self) -> Limits:
+    def limits(self, settings: Settings | None = None) -> Limits:
         """What the sliders stand at when nobody has moved them."""
-        found = self._opened().in_force(self.settings)
+        found = self._opened().in_force(settings or self.settings)
         return Limits(found.thresholds, bool(found.explicit), found.calibration)
 
     @property
@@ -299,6 +340,26 @@ class Process:
                 self._store = Store(self.settings.data_dir / FILE)
             return self._store
 
+    def kept(self) -> Conversations:
+        """The conversations that are kept."""
+        from crag.history.conversations import Conversations
+
+        return Conversations(self.store)
+
+    def changed(self) -> dict[str, Any]:
+        """The settings that were changed on the page. Raises HistoryError."""
+        from crag.history.preferences import Preferences
+
+        return as_secrets(Preferences(self.store).all())
+
+    def stored(self) -> Settings:
+        """The environment with what is stored: what works without a page as well, so no key of one visit."""
+        try:
+            return resolve(self.environment, self.changed()).settings
+        except HistoryError:
+            log.exception("the settings that were changed on the page cannot be read")
+            return self.environment
+
     def labels(self) -> Labels:
         """What people said of documents."""
         from crag.history.labels import Labels
@@ -306,17 +367,29 @@ class Process:
         return Labels(self.store)
 
     def close(self) -> None:
-        """Ends the jobs and closes the house."""
+        """Ends the jobs, keeps what they have come to, and closes the house."""
         self.runtime.close()
+        self.keeping.close()
         if self._store is not None:
             self._store.close()
         if self.house is not None:
             self.house.close()
 
+    @contextmanager
+    def _at_work(self) -> Iterator[House]:
+        """The house, which is not closed before the work that is begun in here has been registered as a job."""
+        with self._lock:
+            yield self._opened()
+
     def _opened(self) -> House:
         if self.house is None:
             raise RuntimeError("the page draws nothing that works before the house is open")
         return self.house
+
+
+async def _end_of(job: Job[Any] | None) -> None:
+    while job is not None and job.running:  # noqa: ASYNC110 - set by threads
+        await asyncio.sleep(0.1)
 
 
 def _close(process: Process) -> None:
@@ -353,4 +426,9 @@ def show(conversation: Conversation | None) -> None:
     if conversation is None:
         st.query_params.pop(CONVERSATION, None)
     else:
-        st.query_params[CONVERSATION] = conversation.id
+        open_conversation(conversation.id)
+
+
+def open_conversation(conversation_id: str) -> None:
+    """Puts the conversation with this id into the address."""
+    st.query_params[CONVERSATION] = conversation_id

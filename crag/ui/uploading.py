@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -10,6 +12,9 @@ from config import Settings
 from crag.ui import safe
 from crag.ui.texts import Texts
 from crag.ui.upload import OnConflict, Outcome, save
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 MEGABYTE = 1024 * 1024
 ICONS = {Outcome.SAVED: ":material/check:", Outcome.SAME: ":material/done_all:"}
@@ -39,7 +44,7 @@ def draw(settings: Settings, t: Texts) -> None:
     )
     for number, waiting in enumerate(st.session_state.get("upload-waiting", [])):
         _ask(number, waiting, settings, t)
-    _say(st.session_state.get("upload-outcomes", []), settings, t)
+    say(st.session_state.get("upload-outcomes", []), settings, t)
 
 
 def forget() -> None:
@@ -52,16 +57,22 @@ def _file(key: str, settings: Settings) -> None:
     uploads = st.session_state.get(key) or []
     st.session_state["upload-batch"] += 1
     forget()
-    for upload in uploads:
-        _save(Waiting(upload.name, upload.getvalue()), settings, OnConflict.ASK)
+    st.session_state["upload-outcomes"] = take(uploads, settings)
 
 
-def _save(waiting: Waiting, settings: Settings, on_conflict: OnConflict) -> None:
+def take(uploads: Sequence[UploadedFile], settings: Settings) -> list[tuple[Outcome, str]]:
+    """Files what came in: what became of each, by its name there. A name that is taken is asked about by `draw`."""
+    told = [_save(Waiting(upload.name, upload.getvalue()), settings, OnConflict.ASK) for upload in uploads]
+    return [outcome for outcome in told if outcome is not None]
+
+
+def _save(waiting: Waiting, settings: Settings, on_conflict: OnConflict) -> tuple[Outcome, str] | None:
+    """What became of it; None: it waits for an answer."""
     outcome, name = save(settings.files_dir, waiting.name, waiting.data, settings.max_upload_mb * MEGABYTE, on_conflict)
     if outcome is Outcome.CONFLICT:
         st.session_state.setdefault("upload-waiting", []).append(Waiting(name, waiting.data))
-    else:
-        st.session_state.setdefault("upload-outcomes", []).append((outcome, name))
+        return None
+    return outcome, name
 
 
 def _ask(number: int, waiting: Waiting, settings: Settings, t: Texts) -> None:
@@ -80,11 +91,11 @@ def _ask(number: int, waiting: Waiting, settings: Settings, t: Texts) -> None:
 def _decide(waiting: Waiting, choice: OnConflict | None, settings: Settings) -> None:
     st.session_state["upload-waiting"].remove(waiting)
     forget()
-    if choice is not None:
-        _save(waiting, settings, choice)
+    if choice is not None and (outcome := _save(waiting, settings, choice)):
+        st.session_state["upload-outcomes"] = [outcome]
 
 
-def _say(outcomes: list[tuple[Outcome, str]], settings: Settings, t: Texts) -> None:
+def say(outcomes: Sequence[tuple[Outcome, str]], settings: Settings, t: Texts) -> None:
     """A line for all that went well, and one for each file that did not."""
     for outcome, icon in ICONS.items():
         names = [name for what, name in outcomes if what is outcome]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import re
 
 import streamlit as st
 
 from crag.errors import CragError
-from crag.text import language
-from crag.ui import knowledge, safe
+from crag.ui import knowledge, safe, suggesting
 from crag.ui.knowledge import Overview
 from crag.ui.state import Process
 from crag.ui.texts import Texts
@@ -19,7 +17,6 @@ log = logging.getLogger(__name__)
 EXAMPLES = 3
 GUIDE = "crag-guide.pdf"
 """The guide that comes with CRAG in Files/."""
-_CLAUSE = re.compile(r"(?:what|how|where|why|when|which|who)\b", re.IGNORECASE)
 
 
 def draw_empty(process: Process, overview: Overview, t: Texts) -> None:
@@ -53,20 +50,11 @@ def example_questions(process: Process) -> list[str]:
         with process.house.knowledge_base.snapshot() as snapshot:
             version, known = st.session_state.get("examples", (None, []))
             if version != snapshot.version:
-                made = dict.fromkeys(_question(heading) for _, heading in snapshot.headings(2 * EXAMPLES))
+                found = snapshot.headings(2 * EXAMPLES)
+                made = dict.fromkeys(suggesting.question_about(heading) for _, heading in found)
                 known = list(made)[:EXAMPLES]
                 st.session_state["examples"] = (snapshot.version, known)
             return list(known)
     except CragError:
         log.info("no example questions: the knowledge base cannot be read now", exc_info=True)
         return []
-
-
-def _question(heading: str) -> str:
-    """What is asked of a heading: "What it needs" is a clause, others are names; capitals are not shouted."""
-    title = " ".join(heading.rpartition(" › ")[2].split())
-    title = title.capitalize() if title.isupper() else title
-    texts = Texts(language(title))
-    if _CLAUSE.match(title):
-        return texts("example_clause", heading=title[:1].lower() + title[1:].rstrip("?"))
-    return texts("example", heading=title)

@@ -6,13 +6,15 @@ What quotes documents is no such text: it goes through `answer_text`, which inte
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from crag.ui import safe
+from crag.generator.claims import MARKER
+from crag.ui import marks, safe
+from crag.ui.marks import Look, Piece
 
 NOT_WANTED: Final = (
     "link", "image", "autolink", "reference", "html_inline", "html_block", "entity", "lheading", "code",
@@ -21,23 +23,23 @@ NOT_WANTED: Final = (
 DEEPEST: Final = 6
 BELOW_THE_QUESTION: Final = 2
 """The question is a heading of this level, so those of the answer begin below it."""
+PIECES: Final = "pieces"
+"""Where a run of text carries its pieces."""
 
-_MARKER = re.compile(r"[\[［【]\s*\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*\s*[\]］】]")
-_NUMBER = re.compile(r"\d+")
 _CJK_SIGN = "\u3000-\u303f\uff00-\uff0f\uff1a-\uff20“”‘’—…·"
 _STARS = re.compile(rf"(?<=[{_CJK_SIGN}])\*\*(?=\S)|(?<=\S)\*\*(?=[{_CJK_SIGN}])")
 
 
-def as_html(text: str, places: Mapping[int, str] | None = None) -> str:
-    """`text` as inert HTML with its markers `[n]` set apart.
-
-    `places` names by number where each source stands; a marker without one is marked as such. None: not known yet.
-    """
-    tokens = _reader.parse(_joined(safe.clean(text)))
+def as_html(text: str, look: Look | None = None) -> str:
+    """`text` as inert HTML with its markers `[n]` set apart; `look` None: where they lead is not known yet."""
+    raw = marks.shown(text)
+    tokens = _reader.parse(_joined(raw))
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(DEEPEST, int(token.tag[1:]) + BELOW_THE_QUESTION)}"
-    html: str = _reader.renderer.render(tokens, _reader.options, {"places": places})
+    if look is not None:
+        _cut(tokens, raw, look)
+    html: str = _reader.renderer.render(tokens, _reader.options, {"look": look})
     return html.replace(safe.WORD_JOINER, "")
 
 
@@ -46,23 +48,47 @@ def _joined(text: str) -> str:
     return _STARS.sub(f"{safe.WORD_JOINER}**{safe.WORD_JOINER}", text)
 
 
+def _cut(tokens: Sequence[Token], raw: str, look: Look) -> None:
+    """Gives each run of text its pieces: what is shown stands in `raw` in the same order, with signs between.
+
+    A sentence may run through bold, cells and line ends: each run is marked by itself, and the last one is named.
+    """
+    at = 0
+    last: dict[int, tuple[Token, int]] = {}
+    for token in _runs(tokens):
+        token.content = token.content.replace(safe.WORD_JOINER, "")
+        start = raw.find(token.content, at)
+        if start < 0:  # an escaped sign: shown, but not as it was written
+            continue
+        at = start + len(token.content)
+        if token.type != "text":
+            continue
+        cut = marks.pieces(token.content, start, look.marks)
+        token.meta[PIECES] = [Piece(piece.text, piece.mark) for piece in cut]
+        last |= {piece.mark.start: (token, number) for number, piece in enumerate(cut) if piece.mark}
+    for token, number in last.values():
+        piece = token.meta[PIECES][number]
+        token.meta[PIECES][number] = Piece(piece.text, piece.mark, ends=True)
+
+
+def _runs(tokens: Sequence[Token]) -> Iterator[Token]:
+    """What is shown as text, in order."""
+    for token in tokens:
+        if token.type in ("text", "code_inline", "fence"):
+            yield token
+        yield from _runs(token.children or ())
+
+
 def _text(_: Any, tokens: Sequence[Token], index: int, __: Any, env: Any) -> str:
     """A run of text; outside of code, markers are citations."""
-    text, at, made = tokens[index].content, 0, []
-    for marker in _MARKER.finditer(text):
-        made += [safe.in_html(text[at : marker.start()]), _cited(marker[0], env["places"])]
+    token, look = tokens[index], env["look"]
+    if look is not None:
+        return marks.as_html(token.meta.get(PIECES) or [Piece(token.content)], look)
+    text, at, made = token.content, 0, []
+    for marker in MARKER.finditer(text):
+        made += [safe.in_html(text[at : marker.start()]), f"<cite class='crag-cite'>{safe.in_html(marker[0])}</cite>"]
         at = marker.end()
     return "".join([*made, safe.in_html(text[at:])])
-
-
-def _cited(marker: str, places: Mapping[int, str] | None) -> str:
-    numbers = [int(number) for number in _NUMBER.findall(marker)]
-    if places is None:
-        return f"<cite class='crag-cite'>{safe.in_html(marker)}</cite>"
-    known = [places[number] for number in numbers if number in places]
-    kind = "crag-cite" if len(known) == len(numbers) else "crag-cite crag-cite-unknown"
-    title = f" title='{safe.in_html(' · '.join(known))}'" if known else ""
-    return f"<cite class='{kind}'{title}>{safe.in_html(marker)}</cite>"
 
 
 _reader = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table").disable(list(NOT_WANTED))

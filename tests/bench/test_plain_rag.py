@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bench._answers import paired_difference, quoted
-from bench._plain import plain_answer, ranked
 from bench._tutorial import fixed_latency_chat, tutorial_crag
 from crag.embedding.base import Vectors
+from crag.plain_rag import plain_quotes, ranked
 from crag.refinement import decompose
 from crag.schema import EvaluatorName, Thresholds, Trace
 
@@ -46,14 +46,14 @@ def test_plain_rag_ranks_by_cosine_and_shared_words_tip_the_balance() -> None:
 
 
 def test_plain_rag_quotes_three_strips_without_repeats_and_always_answers() -> None:
-    answer = plain_answer(Angles(), QUESTION, [FAR, HALF, HALF, NEAR, "Nothing of the kind."])
-    assert answer.splitlines() == [HALF, NEAR, FAR]
-    assert plain_answer(Angles(), QUESTION, [FAR]) == FAR
+    found = plain_quotes(Angles(), QUESTION, [FAR, HALF, HALF, NEAR, "Nothing of the kind."])
+    assert found == [HALF, NEAR, FAR]
+    assert plain_quotes(Angles(), QUESTION, [FAR]) == [FAR]
 
 
 def test_known_vectors_are_used_instead_of_embedding_again() -> None:
     known = {FAR: np.array([1.0, 0.0], dtype=np.float32)}
-    assert plain_answer(Angles(), QUESTION, [NEAR, FAR], known).splitlines()[0] == FAR
+    assert plain_quotes(Angles(), QUESTION, [NEAR, FAR], known)[0] == FAR
 
 
 def trace(answer: str, covered: bool) -> Trace:

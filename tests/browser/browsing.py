@@ -46,6 +46,12 @@ class Browsing:
         self.page.screenshot(path=ARTIFACTS / f"{name}.png")
 
 
+def folders(place: Path) -> dict[str, str]:
+    """The settings of an app whose folders all lie in `place`."""
+    own = {"FILES": "Files", "CHROMA": "chroma_db", "DATA": "own"}
+    return {f"CRAG_{name}_DIR": str(place / folder) for name, folder in own.items()}
+
+
 @contextlib.contextmanager
 def served(script: Path, folder: Path, **environment: str) -> Iterator[str]:
     """The address of a script that `streamlit run` serves, started from `folder`."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import ROOT, Browsing, served
+from browsing import ROOT, Browsing, folders, served
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
@@ -18,9 +18,12 @@ FLAGS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A Chromium. Without one the tests are skipped, in continuous integration they fail."""
+    """A Chromium. Without one the tests are skipped, in continuous integration they fail.
+
+    One per file: while its driver runs, an event loop runs in the thread of the tests, and no other could start one.
+    """
     found = subprocess.run([sys.executable, ROOT / "scripts" / "find_browser.py"], capture_output=True, text=True)
     if found.returncode:
         reason = found.stderr.strip() or "No browser was found."
@@ -47,6 +50,5 @@ def browsing(browser: Any) -> Iterator[Browsing]:
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[str]:
     """The address of the running app; it is started from another folder than its own."""
-    own = {"CRAG_FILES_DIR": str(tmp_path / "Files"), "CRAG_CHROMA_DIR": str(tmp_path / "chroma_db")}
-    with served(ROOT / "app_streamlit.py", tmp_path, **own) as address:
+    with served(ROOT / "app_streamlit.py", tmp_path, **folders(tmp_path)) as address:
         yield address

@@ -36,7 +36,7 @@ async def test_a_question_asked_again_costs_no_call_in_another_turn_or_process(t
     path = tmp_path / "grades.db"
     first = await judge_over(model, GradeCache(path)).grade(QUESTION, [MOON, BREAD])
     judge = judge_over(model, GradeCache(path))
-    assert await judge.grade(QUESTION, [BREAD, MOON]) == first[::-1]
+    assert await judge.grade(QUESTION, [BREAD, MOON]) == [g.model_copy(update={"cached": True}) for g in first[::-1]]
     assert judge.suggested_query(QUESTION) == "moon landing year"
     assert len(model.prompts) == 1
 
@@ -111,7 +111,7 @@ async def test_grading_again_asks_past_what_is_kept_and_replaces_it(cache: Grade
     grade = await judge_over(changed, cache).grade_again(QUESTION, MOON)
     assert (grade.document.score, grade.document.reason) == (0.3, "less")
     judge = judge_over(changed, cache)
-    assert await judge.grade(QUESTION, [MOON]) == [grade]
+    assert await judge.grade(QUESTION, [MOON]) == [grade.model_copy(update={"cached": True})]
     assert judge.suggested_query(QUESTION) == "moon landing year", "the query stays"
     assert len(changed.prompts) == 1
 
@@ -120,7 +120,8 @@ async def test_grading_again_that_fails_leaves_what_is_kept(cache: GradeCache) -
     kept = await judge_over(ReadingModel(), cache).grade(QUESTION, [MOON])
     broken = ReadingModel(says=lambda _: {"grades": []})
     assert (await judge_over(broken, cache).grade_again(QUESTION, MOON)).document.score is None
-    assert await judge_over(broken, cache).grade(QUESTION, [MOON]) == kept
+    again = await judge_over(broken, cache).grade(QUESTION, [MOON])
+    assert again == [grade.model_copy(update={"cached": True}) for grade in kept]
 
 
 @pytest.mark.parametrize("damage", ["no database", "half a database", "another schema", "an unreadable grade"])

@@ -246,7 +246,10 @@ async def test_grading_again_embeds_nothing_but_the_question(embedder: Embedder)
     evaluator = LightweightEvaluator(engine, known)
     first = await evaluator.grade("Who walked on the Moon?", [doc])
     assert engine.batches == [len(doc.strips)]
-    assert await evaluator.grade("Who walked on the Moon?", [doc]) == first
+    (again,) = await evaluator.grade("Who walked on the Moon?", [doc])
+    assert (again.document, again.strips) == (first[0].document, first[0].strips)
+    of = 1 + len(doc.strips)
+    assert [(first[0].known, first[0].made), (again.known, again.made)] == [(1, of - 1), (of, 0)]
     assert engine.batches == [len(doc.strips)]
 
 

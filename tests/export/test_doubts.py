@@ -6,7 +6,8 @@ import pytest
 
 from crag.export.doubts import doubts
 from crag.export.forms import Form, export
-from crag.schema import CheckedSentence, CitationCheck, ModelCall, Support, Trace
+from crag.revision import amended
+from crag.schema import Change, Changed, CheckedSentence, CitationCheck, ModelCall, Support, Trace
 from crag.ui.texts import Texts
 
 T = Texts("en")
@@ -39,6 +40,16 @@ def test_each_doubt_is_told_in_report_and_markdown(trace: Trace, changed: dict[s
     assert told in page.replace("&#39;", "'")
     assert "Nothing was out of order" not in page
     assert told in export(Form.MARKDOWN, [doubtful], T).decode().replace("\\", "")
+
+
+def test_what_a_person_changed_is_told_and_the_evaluators_grade_stays_beside_it(trace: Trace) -> None:
+    first = trace.documents[0]
+    assert first.score is not None
+    changed = amended(trace, [Change(what=Changed.GRADE, id=first.id, before=first.score, after=False)])
+    assert doubts(changed, T) == ["Changed by hand: document 1 does not answer."]
+    page = export(Form.HTML, [changed], T).decode()
+    assert f"set by hand: it does not answer · evaluator: {first.score:.2f} · {first.reason}" in page
+    assert "document 1 does not answer" in export(Form.MARKDOWN, [changed], T).decode()
 
 
 def test_ungraded_documents_are_counted(trace: Trace) -> None:

@@ -7,6 +7,7 @@ from scripted_model import ScriptedModel
 
 from crag.agent_model.base import Ledger
 from crag.generator.direct import FixedDirectAnswer, LlmDirectAnswer, before, kind_of
+from crag.pieces import Text
 from crag.schema import Exchange
 
 QUOTES = "From your documents:\n\n“It weighs 50 kilograms.” [2]\n\n“It is made of steel.” [1]"
@@ -111,7 +112,7 @@ def test_long_messages_are_decided_at_once() -> None:
 
 
 async def said(direct: FixedDirectAnswer, message: str, history: tuple[Exchange, ...] = HISTORY) -> str:
-    return "".join([piece.text async for piece in direct.stream(message, history)])
+    return "".join([piece.text async for piece in direct.stream(message, history) if isinstance(piece, Text)])
 
 
 async def test_without_a_model_greetings_say_what_can_be_asked_in_their_language() -> None:

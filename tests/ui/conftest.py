@@ -35,6 +35,7 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
             models=Models(),
             warm_up=lambda settings: None,
             in_force=lambda settings: in_force(settings, made.calibration),
+            parts=lambda settings: made.parts,
         ),
     )
     made.goes_on.set()

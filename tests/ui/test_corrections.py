@@ -72,11 +72,12 @@ def test_the_same_question_asked_again_still_shows_what_was_said(stage: Stage) -
 
 def test_labels_that_cannot_be_kept_are_told_and_the_page_goes_on(stage: Stage, tmp_path: Path) -> None:
     stage.turn = events([0.62], question=QUESTION)
-    at = open_panel(answered(stage), "documents")
     (tmp_path / ".crag").mkdir()
     (tmp_path / ".crag" / "crag.db").write_bytes(b"no database at all" * 100)
+    at = open_panel(answered(stage), "documents")
+    before = messages(at).count("cannot be read or kept")
     at = choose(at, 1, "answers_it")
-    assert "cannot be read or kept" in messages(at).replace("\\", "")
+    assert messages(at).count("cannot be read or kept") == before + 1
     assert "you:" not in html(at)
 
 
@@ -121,7 +122,7 @@ def test_the_sliders_stand_at_what_is_in_force_and_say_where_it_comes_from(
     at = stage.page()
     assert at.slider(key="decision-limits").value == (0.24, 0.62)
     assert at.slider(key="decision-strip").value == 0.44
-    assert "Calibrated 2026-11-30 on 120 questions." in origin(at)
+    assert "Calibrated Nov 30, 2026 on 120 questions." in origin(at)
     at = ended(ask(at))
     conversation = state.process().conversation("".join(at.query_params["c"]))
     assert conversation is not None
@@ -135,4 +136,4 @@ def test_the_sliders_stand_at_what_is_in_force_and_say_where_it_comes_from(
     state.process.clear()
     at = stage.page()
     assert at.slider(key="decision-limits").value == (0.24, 0.8)
-    assert "Set by CRAG" in origin(at)
+    assert "by CRAG_* variables" in origin(at)

@@ -23,7 +23,7 @@ def opened(at: AppTest, key: str) -> AppTest:
 
 
 def traces() -> list[Trace]:
-    (conversation,) = state.process()._conversations.values()
+    (conversation,) = state.process().talks.all()
     return [turn.trace for turn in conversation.turns if turn.trace]
 
 
@@ -43,7 +43,7 @@ def test_the_conversation_can_be_exported_from_its_second_answer_on(stage: Stage
     label = "Export the conversation"
     assert label not in str(at.main)
     at = ended(ask(at, "and then?"))
-    (conversation,) = state.process()._conversations.values()
+    (conversation,) = state.process().talks.all()
     at = opened(at, conversation.id)
     assert len(buttons(at)) == 3
 

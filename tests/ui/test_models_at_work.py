@@ -50,7 +50,7 @@ def test_what_a_model_wrote_has_its_structure_and_its_citations_but_no_image(sta
     shown = html(answered(stage))
     assert "<strong>128</strong>" in shown
     assert "<li>one</li>" in shown
-    assert "title='dense passage retrieval.pdf p. 1'>[1]</cite>" in shown
+    assert "title='dense passage retrieval.pdf p. 1'>[1]</a>" in shown
     assert "crag-cite-unknown" in shown
     assert "<img" not in shown
 

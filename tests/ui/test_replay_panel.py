@@ -31,7 +31,7 @@ def move(at: AppTest, limits: tuple[float, float] | None = None, strip: float | 
 
 
 def turns() -> int:
-    (conversation,) = state.process()._conversations.values()
+    (conversation,) = state.process().talks.all()
     return len(conversation.turns)
 
 
@@ -76,12 +76,16 @@ def test_both_looks_are_decided_anew(stage: Stage) -> None:
     assert said(at).replace("\\", "").count("Second look:") == 1, "the answer's own badge alone"
 
 
-def test_answer_with_these_asks_anew_with_the_chosen_thresholds(stage: Stage) -> None:
+def test_answer_with_these_makes_another_version_with_the_chosen_thresholds(stage: Stage) -> None:
     at = press(move(replaying(stage), limits=(0.2, 0.8), strip=0.6), "ask")
     at = ended(at)
-    assert turns() == 2
-    (conversation,) = state.process()._conversations.values()
-    first, second = conversation.turns
+    assert turns() == 1
+    (conversation,) = state.process().talks.all()
+    first, second = conversation.places[0].versions
+    assert second.trace is not None
+    assert second.trace.thresholds == second.settings.thresholds
+    assert "thresholds 0.20 and 0.80, strips from 0.60" in said(at).replace("\\", "")
+    assert len(stage.histories) == 1, "nothing is asked again"
     limits = second.settings.thresholds
     assert (limits.lower, limits.upper, limits.strip) == (0.2, 0.8, 0.6)
     assert second.question == first.question

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 from ui_stage import AMBIGUOUS, CORRECT, INCORRECT, LIMITS, Stage, answered, document, events, html, open_panel
 
 from crag.events import Finished, Graded, Retrieved, Rewritten, Searched, TurnEvent
@@ -61,34 +63,50 @@ def captions(at: object) -> str:
     return "\n".join(caption.value for caption in at.caption)  # type: ignore[attr-defined]
 
 
-def test_a_quote_from_the_web_has_a_chip_with_title_host_and_a_link_that_opens_apart(stage: Stage) -> None:
+def chips(at: AppTest) -> list[Button]:
+    return [button for button in at.button if (button.key or "").startswith("cited-")]
+
+
+def test_a_quote_from_the_web_has_a_chip_that_opens_what_was_read_with_its_address_and_date(stage: Stage) -> None:
     stage.turn = with_web(INCORRECT)
-    chip = html(answered(stage)).split("<span class='crag-chip'>")[1]
-    assert chip.startswith("<b>[1]</b> <a class='crag-link' href='https://art.example/mona?a=1&amp;b=2'")
-    assert "target='_blank' rel='noopener noreferrer nofollow'" in chip
-    assert ">Batch sizes &amp; more · art.example</a>" in chip
-
-
-def test_files_are_cited_by_buttons_and_come_before_the_links_to_the_web(stage: Stage) -> None:
-    stage.turn = with_web(AMBIGUOUS)
     at = answered(stage)
-    assert sum((button.key or "").startswith("cited-") for button in at.button) == 1
-    chips = html(at).split("<span class='crag-chip'>")[1:]
-    assert len(chips) == 1
-    assert chips[0].startswith("<b>[2]</b> <a class='crag-link'")
+    (chip,) = chips(at)
+    assert chip.label.replace("\\", "").startswith("**[1]** Batch sizes & more · art.example")
+    assert "crag-link" not in html(at), "nothing leads away before it is opened"
+    shown = html(chip.click().run())
+    assert "<a class='crag-link' href='https://art.example/mona?a=1&amp;b=2'" in shown
+    assert "target='_blank' rel='noopener noreferrer nofollow'" in shown
+    assert "Read 2026-01-02 03:04 UTC" in shown
+    assert "Published 2024-05-01" in shown
+    assert "A batch size of 256 was used." in shown
+
+
+def test_files_and_web_pages_are_cited_by_buttons_in_the_order_of_their_numbers(stage: Stage) -> None:
+    stage.turn = with_web(AMBIGUOUS)
+    labels = [chip.label for chip in chips(answered(stage))]
+    assert [label.replace("\\", "")[:7] for label in labels] == ["**[1]**", "**[2]**"]
+    assert "art.example" in labels[1].replace("\\", "")
+
+
+def test_of_several_web_sources_the_one_that_is_clicked_is_shown(stage: Stage) -> None:
+    stage.turn = with_web(INCORRECT, (0.9, 0.8))
+    at = chips(answered(stage))[1].click().run()
+    shown = html(at)
+    assert "https://www.odd.example/" in shown
+    assert "<img" not in shown
+    assert "<script" not in shown
 
 
 def test_the_documents_panel_shows_the_web_apart_with_query_provider_and_time(stage: Stage) -> None:
     stage.turn = with_web(AMBIGUOUS)
     at = open_panel(answered(stage), "documents")
-    assert "“batch size” was sent to tavily at 2026-01-02 03:04:05 UTC. 2 results came back" in captions(at).replace(
-        safe.WORD_JOINER, ""
-    ).replace("\\", "")
+    said = captions(at).replace(safe.WORD_JOINER, "").replace("\\", "")
+    assert "“batch size” was sent to tavily on Jan 2, 2026 3:04 AM UTC. 2 results came back" in said
     local, web = html(at).split("<table class='crag-documents'")[1:3]
     assert local.count("<tr class=") == 4
     assert "crag-link" not in local
     assert web.count("<tr class=") == 2
-    assert "<small>art.example · 2024-05-01</small>" in web
+    assert "<small>art.example · May 1, 2024</small>" in web
     assert "<small>odd.example</small>" in web
 
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from pipeline_stage import parts
 from streamlit.testing.v1 import AppTest
 
 from crag.action_trigger import decide
@@ -37,6 +38,7 @@ from crag.events import (
 from crag.knowledge_base.evidence import PageWords
 from crag.knowledge_base.page_text import PageFacts
 from crag.knowledge_base.pages import GONE, Page, PageRow
+from crag.parts import Parts
 from crag.refinement import ledger, recompose, select
 from crag.schema import (
     Action,
@@ -336,6 +338,8 @@ class Stage:
     """The history that each turn was begun with."""
     sent: list[str | None] = field(default_factory=list)
     """What the gates let out."""
+    parts: Parts = field(default_factory=lambda: parts({}))
+    """What an answer is made anew with."""
 
     def page(self) -> AppTest:
         """The page, run until the house is open."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from config import Settings
 from crag.runtime import Job
 from crag.ui.state import Process
 
@@ -38,11 +39,11 @@ def store_of(process: Process) -> Goldens:
     return Goldens(process.store)
 
 
-def run(process: Process, house: House, chosen: Sequence[Golden]) -> None:
+def run(process: Process, house: House, settings: Settings, chosen: Sequence[Golden]) -> None:
     """Asks the chosen questions as a job; while one runs, nothing is begun beside it."""
     from crag.evaluation.golden_runs import run_golden
 
-    store, settings = store_of(process), process.settings
+    store = store_of(process)
 
     def source(job: Job[Asked]) -> AsyncIterator[Asked]:
         return run_golden(house, settings, store, chosen, job.stopping)
@@ -58,34 +59,33 @@ def running(process: Process) -> Job[Asked] | None:
     return job if job is not None and job.running else None
 
 
-def suggestion(process: Process, house: House) -> Job[Suggested]:
+def suggestion(process: Process, house: House, settings: Settings) -> Job[Suggested]:
     """The job that works out what the last runs speak for; begun where there is none for them yet."""
-    key = _key(process, house)
+    key = _key(process, house, settings)
     with _lock:
         job = process.runtime.latest(SUGGEST)
         if job is not None and (job.running or (job.events and job.events[0].key == key)):
             return job
-        return process.runtime.start_blocking(SUGGEST, lambda _: _suggest(process, house, key))
+        return process.runtime.start_blocking(SUGGEST, lambda _: _suggest(process, house, settings, key))
 
 
-def _suggest(process: Process, house: House, key: str) -> Iterator[Suggested]:
+def _suggest(process: Process, house: House, settings: Settings, key: str) -> Iterator[Suggested]:
     from crag.evaluation.calibrating import in_force, suggested
     from crag.evaluation.golden_runs import labelled
     from crag.evaluation.utility import Weights
 
     yield Suggested(key)
-    settings = process.settings
     rows = labelled(house, settings, store_of(process))
     yield Suggested(key, suggested(rows, in_force(house, settings), settings.top_strips, Weights()))
 
 
-def _key(process: Process, house: House) -> str:
+def _key(process: Process, house: House, settings: Settings) -> str:
     """Of everything that a suggestion depends on."""
     from crag.evaluation.calibrating import in_force
     from crag.evaluation.golden import sha256_of
     from crag.evaluation.golden_runs import swept_under_of
 
-    store, settings = store_of(process), process.settings
+    store = store_of(process)
     runs = {id_: [answer.created, answer.asked, answer.swept_under] for id_, answer in store.answered().items()}
     now = [
         in_force(house, settings).model_dump(mode="json"),

@@ -12,6 +12,7 @@ from crag.ui import safe
 from crag.ui.evaluate import follow, jobs, one_answer, questions, results, thresholds
 from crag.ui.evaluate.table import table_of
 from crag.ui.knowledge import Overview
+from crag.ui.settings import person
 from crag.ui.state import Process
 from crag.ui.texts import Texts
 
@@ -48,13 +49,14 @@ def go(id_: int | None = None) -> None:
 
 def _draw(process: Process, house: House, overview: Overview, t: Texts) -> None:
     st.header(t("evaluate"), anchor=False)
+    settings = person.of(process).settings
     job = jobs.running(process)  # read once: what is drawn as running ends in a rerun
-    table = table_of(process, house, overview)
-    questions.draw(process, house, table, job is not None, t)
+    table = table_of(process, house, settings, overview)
+    questions.draw(process, house, settings, table, job is not None, t)
     if job is not None:
         follow.draw(job, t)
     elif (last := process.runtime.latest(jobs.RUN)) is not None and last.state is JobState.FAILED:
         st.error(safe.in_markdown(last.error or ""), icon=":material/error:")
     results.draw(process, table, go, t)
     if table.goldens:
-        thresholds.draw(process, house, job is not None, t)
+        thresholds.draw(process, house, settings, job is not None, t)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import streamlit as st
 
+from config import Settings
 from crag.errors import CragError
 from crag.schema import Action
 from crag.ui import golden as star
@@ -59,7 +60,7 @@ class Edits:
         return bool(self.added or self.changed or self.deleted)
 
 
-def table_of(process: Process, house: House, overview: Overview) -> Table:
+def table_of(process: Process, house: House, settings: Settings, overview: Overview) -> Table:
     """Raises HistoryError, KnowledgeBaseError."""
     from crag.evaluation.golden_runs import changed_since, to_ask, under_of
 
@@ -67,7 +68,7 @@ def table_of(process: Process, house: House, overview: Overview) -> Table:
     goldens, answered = store.all(), store.answered()
     if not goldens:
         return Table((), {}, frozenset(), (), not overview.empty)
-    under = under_of(house, process.settings)
+    under = under_of(house, settings)
     pending = frozenset(golden.id for golden in to_ask(goldens, answered, under))
     earlier = [answered[golden.id].under for golden in goldens if golden.id in answered and golden.id in pending]
     reasons = changed_since(earlier[0], under) if earlier else ()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from config import Settings
 from crag.errors import CragError
 from crag.runtime import JobState
 from crag.schema import Action
@@ -28,27 +29,27 @@ MOST_MOVED: Final = 10
 KINDS: Final = {Action.CORRECT: "answerable", Action.AMBIGUOUS: "uncertain", Action.INCORRECT: "uncovered"}
 
 
-def draw(process: Process, house: House, running: bool, t: Texts) -> None:
+def draw(process: Process, house: House, settings: Settings, running: bool, t: Texts) -> None:
     """While questions run there is nothing to suggest yet: the numbers in force alone are shown."""
     st.subheader(t("golden_thresholds"), anchor=False)
     if said := st.session_state.pop(SAID, None):
         st.toast(said, icon=":material/tune:")
     if error := st.session_state.pop(FAILED, None):
         st.error(safe.in_markdown(error), icon=":material/error:")
-    _in_force(process, house, t)
+    _in_force(process, house, settings, t)
     if running:
         st.caption(t("golden_after_run"))
         return
     if not any(answer.swept_under for answer in jobs.store_of(process).answered().values()):
         st.caption(t("golden_nothing_to_try"))
         return
-    job = jobs.suggestion(process, house)
+    job = jobs.suggestion(process, house, settings)
     if job.running:
         _wait(process, t)
     elif job.state is JobState.FAILED:
         st.info(safe.in_markdown(translated(job.error or "", t)), icon=":material/info:")
     elif (found := job.events[-1].found) is not None:
-        _suggestion(process, house, found, t)
+        _suggestion(process, house, settings, found, t)
 
 
 @st.fragment(run_every=TICK)
@@ -59,9 +60,11 @@ def _wait(process: Process, t: Texts) -> None:
         st.rerun()
 
 
-def _in_force(process: Process, house: House, t: Texts) -> None:
+def _in_force(process: Process, house: House, settings: Settings, t: Texts) -> None:
     """The numbers that hold, where they come from, and the way back where they were calibrated."""
-    limits = process.limits()
+    from crag.evaluation.calibrating import own_evaluator
+
+    limits = process.limits(settings)
     now = limits.thresholds
     numbers = t("golden_numbers", upper=now.upper, lower=now.lower, strip=now.strip)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="golden-in-force"):
@@ -75,9 +78,9 @@ def _in_force(process: Process, house: House, t: Texts) -> None:
                 args=(process, t),
                 help=t("golden_undo_help"),
             )
-    if told := house.calibrated().not_applied:
+    if told := house.calibrated(own_evaluator(house, settings)).not_applied:
         st.warning(safe.in_markdown(translated(told, t)), icon=":material/warning:")
-    if explicit := house.in_force(process.settings).explicit:
+    if explicit := house.in_force(settings).explicit:
         names = t("golden_comma").join(VARIABLES[name] for name in explicit)
         st.caption(f":material/info: {safe.in_markdown(t('golden_explicit', names=names))}")
 
@@ -89,7 +92,7 @@ def _origin(limits: Limits, t: Texts) -> str:
     return t("golden_calibrated", day=found.day, n=found.counts.questions, set=safe.in_markdown(found.question_set))
 
 
-def _suggestion(process: Process, house: House, found: Suggestion, t: Texts) -> None:
+def _suggestion(process: Process, house: House, settings: Settings, found: Suggestion, t: Texts) -> None:
     for warning in found.warnings:
         st.warning(safe.in_markdown(translated(warning, t)), icon=":material/warning:")
     left, right = st.columns([6, 5], gap="medium")
@@ -106,7 +109,7 @@ def _suggestion(process: Process, house: House, found: Suggestion, t: Texts) -> 
         if gain.held_out is not None:
             said += t("golden_held_out", gain=gain.held_out)
         st.caption(said)
-        _use(process, house, found, t)
+        _use(process, house, settings, found, t)
     if found.notes or found.moved:
         with st.expander(t("golden_why"), icon=":material/help:", key="golden-why"):
             st.html(_why(found, t))
@@ -116,7 +119,7 @@ def _pair(pair: tuple[float, float]) -> str:
     return f"{pair[0]:.2f} / {pair[1]:.2f}"
 
 
-def _use(process: Process, house: House, found: Suggestion, t: Texts) -> None:
+def _use(process: Process, house: House, settings: Settings, found: Suggestion, t: Texts) -> None:
     if not found.changes:
         st.markdown(f":material/check_circle: {t('golden_nothing_better')}")
         return
@@ -126,12 +129,12 @@ def _use(process: Process, house: House, found: Suggestion, t: Texts) -> None:
         type="primary",
         icon=":material/tune:",
         on_click=_apply,
-        args=(process, house, found, t),
+        args=(process, house, settings, found, t),
         help=t("golden_use_help"),
     )
 
 
-def _apply(process: Process, house: House, found: Suggestion, t: Texts) -> None:
+def _apply(process: Process, house: House, settings: Settings, found: Suggestion, t: Texts) -> None:
     """As `crag calibrate --apply` does, with the same provenance."""
     from crag import calibrations
     from crag.evaluation.calibrating import Source, record
@@ -141,7 +144,7 @@ def _apply(process: Process, house: House, found: Suggestion, t: Texts) -> None:
     try:
         source = Source(SET, sha256_of(jobs.store_of(process).all()), ())
         folder = calibrations.folder_of(process.settings.data_dir)
-        calibrations.apply(folder, record(house, [source], found, Weights()))
+        calibrations.apply(folder, record(house, settings, [source], found, Weights()))
     except CragError as error:
         st.session_state[FAILED] = str(error)
     else:

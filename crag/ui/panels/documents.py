@@ -9,11 +9,13 @@ from typing import Any
 import altair as alt
 import streamlit as st
 
+from crag.rulings import ANSWERS, own_grade
 from crag.schema import GradedDocument, Thresholds, Trace, Verdict
 from crag.search.external import host
 from crag.text import language
 from crag.ui import safe, spoken
 from crag.ui.colours import QUIET, SHAPES, VERDICTS
+from crag.ui.dates import day
 from crag.ui.panels import corrections, web
 from crag.ui.texts import Texts
 
@@ -68,7 +70,7 @@ def show_table(
     names = ("rank", "web_page" if documents[0].url else "file", "score", "verdict", "reason")
     head = "".join(f"<th scope='col'>{safe.in_html(texts(name))}</th>" for name in names)
     rows = "".join(
-        _row(rank, document, thresholds, texts, (said or {}).get(document.id))
+        _row(rank, document, thresholds, texts, (said or {}).get(document.id, _by_hand(document)))
         for rank, document in enumerate(documents, 1)
     )
     label = safe.in_html(texts("table_alt"))
@@ -76,6 +78,7 @@ def show_table(
 
 
 def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Texts, said: bool | None) -> str:
+    own = own_grade(document)
     heading = f"<strong>{safe.in_html(document.heading)}</strong> " if document.heading else ""
     text = f"<div class='crag-text' lang='{language(document.text)}'>{heading}{safe.of_document(document.text)}</div>"
     cells = (
@@ -85,7 +88,7 @@ def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Tex
         ("verdict", f"<span class='crag-verdict'>{safe.in_html(texts(document.verdict))}</span>{_said(said, texts)}"),
         (
             "reason",
-            f"<details><summary>{safe.in_html(document.reason or document.cause or '')}</summary>{text}</details>",
+            f"<details><summary>{safe.in_html(own.reason or own.cause or '')}</summary>{text}</details>",
         ),
     )
     inside = "".join(f"<td class='crag-{name}-cell'>{cell}</td>" for name, cell in cells)
@@ -95,11 +98,16 @@ def _row(rank: int, document: GradedDocument, thresholds: Thresholds, texts: Tex
 def _place(document: GradedDocument, texts: Texts) -> str:
     """File and pages, or the linked title with the host and the date of publication."""
     if document.url:
-        small = " · ".join(part for part in (host(document.url), document.published) if part)
+        small = " · ".join(part for part in (host(document.url), day(document.published or "", texts)) if part)
         name = safe.link(document.url, document.heading or document.url)
         return f"{name}<small>{safe.in_html(small)}</small>"
     name = f"<span title='{safe.in_html(document.file)}'>{safe.in_html(short(document.file))}</span>"
     return f"{name}<small>{texts('pages', pages=pages(document.pages))}</small>"
+
+
+def _by_hand(document: GradedDocument) -> bool | None:
+    """What a person said of the document before it was decided on; None: nothing."""
+    return None if document.by_evaluator is None else document.score == ANSWERS
 
 
 def _said(answers: bool | None, texts: Texts) -> str:
@@ -113,8 +121,11 @@ def _bar(document: GradedDocument, thresholds: Thresholds, texts: Texts) -> str:
     """The score as a bar; two marks stand for the thresholds."""
     if document.score is None:
         return texts("no_score")
+    own = document.by_evaluator
+    score = texts("no_score") if own is None or own.score is None else f"{own.score:.2f}"
+    beside = f"<small class='crag-said'>{safe.in_html(texts('by_evaluator', score=score))}</small>" if own else ""
     places = f"--score:{document.score:.4f};--lower:{thresholds.lower:.4f};--upper:{thresholds.upper:.4f}"
-    return f"{document.score:.2f}<div class='crag-bar' style='{places}'><i></i><b></b><b></b></div>"
+    return f"{document.score:.2f}<div class='crag-bar' style='{places}'><i></i><b></b><b></b></div>{beside}"
 
 
 def short(name: str) -> str:
@@ -204,7 +215,7 @@ def _dots(documents: tuple[GradedDocument, ...], texts: Texts) -> list[dict[str,
                 "score": document.score,
                 "level": seen[place],
                 "verdict": texts(document.verdict),
-                "reason": document.reason,
+                "reason": own_grade(document).reason,
                 "colour": VERDICTS[document.verdict],
                 "shape": SHAPES[document.verdict],
                 "document": f"{rank}. {name}",

@@ -8,9 +8,10 @@ from typing import Final
 
 import streamlit as st
 
+from crag.export.wording import is_written
 from crag.schema import Fate, GradedStrip, Thresholds, Trace
 from crag.ui import safe
-from crag.ui.panels import web
+from crag.ui.panels import sent, strip_changes, web
 from crag.ui.texts import Texts
 
 NEAR: Final = 0.1
@@ -48,9 +49,17 @@ def draw(trace: Trace, texts: Texts) -> None:
     )
     if shown:
         with st.container(height=420 if len(shown) > 8 else "content", border=False, key=f"ledger-{trace.turn_id}"):
-            st.html(listed(shown, texts))
+            st.html(listed(shown, texts, strip_changes.notes(trace, texts)))
     else:
         st.caption(texts("none_of_these"))
+    strip_changes.draw(trace, shown, texts)
+    sent.draw(trace, texts)
+    if not trace.sent or not is_written(trace):
+        _given(trace, texts)
+
+
+def _given(trace: Trace, texts: Texts) -> None:
+    """The knowledge as it was quoted from, where no model has written the answer."""
     st.markdown(f"**{texts('given')}**")
     if trace.knowledge:
         st.caption(texts("given_help", n=len(trace.knowledge), sources=len(trace.sources)))
@@ -63,7 +72,9 @@ def draw(trace: Trace, texts: Texts) -> None:
 
 def listed(strips: Sequence[GradedStrip], texts: Texts, notes: Mapping[str, str] | None = None) -> str:
     """Strips in document order as HTML, page by page; `notes` adds words to a strip, by its id."""
-    return "".join(_page(list(group), texts, notes or {}) for _, group in groupby(strips, _place))
+    pages = "".join(_page(list(group), texts, notes or {}) for _, group in groupby(strips, _place))
+    name = safe.in_html(texts("strips_listed"))
+    return f"<div class='crag-ledger' role='region' tabindex='0' aria-label='{name}'>{pages}</div>"  # scrolls by key
 
 
 def _place(strip: GradedStrip) -> tuple[str, int]:
@@ -76,7 +87,7 @@ def _page(strips: Sequence[GradedStrip], texts: Texts, notes: Mapping[str, str])
     rows = "".join(_strip(strip, texts, notes.get(strip.id)) for strip in strips)
     mark = f"<span class='crag-origin'>{safe.in_html(texts('from_the_web'))}</span> " if first.url else ""
     kind = " crag-web" if first.url else ""
-    return f"<section class='crag-page{kind}'><h4>{mark}{web.place(first, texts)}</h4>{rows}</section>"
+    return f"<section class='crag-page{kind}'><h3>{mark}{web.place(first, texts)}</h3>{rows}</section>"
 
 
 def _strip(strip: GradedStrip, texts: Texts, more: str | None) -> str:
@@ -92,6 +103,6 @@ def _strip(strip: GradedStrip, texts: Texts, more: str | None) -> str:
     body = f"<span>{text}</span>" if strip.kept else f"<s>{text}</s>"
     word = safe.in_html(texts(f"filter_{kind}"))
     return (
-        f"<div class='crag-strip crag-{kind}'><div>{body}{note}</div>"
+        f"<div class='crag-strip crag-{kind}'><span class='crag-place'>{strip.order + 1}</span><div>{body}{note}</div>"
         f"<div class='crag-score' title='{title}'>{score}<small>{word}</small></div></div>"
     )

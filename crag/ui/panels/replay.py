@@ -1,4 +1,4 @@
-"""Replay: sliders for the thresholds of one answer; what follows from its stored scores is shown at once."""
+"""Replay: sliders for the thresholds of one answer, and its actions; what follows from its scores is shown at once."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from collections.abc import Sequence
 import streamlit as st
 
 from crag.replay import Changes, Lacking, changes, lacking, looks, regraded, replay
-from crag.schema import Decision, GradedStrip, Knowledge, Thresholds, Trace
-from crag.ui import state
+from crag.revision import amended
+from crag.schema import Action, Changed, Decision, GradedStrip, Knowledge, Thresholds, Trace
+from crag.ui import pending, revising
 from crag.ui.panels import documents, refined_context, strip_plot
 from crag.ui.texts import Texts
 
+BY_SCORES = "action_by_scores"
 LONG = 8
 """From so many strips on the list scrolls by itself; so does the text from 1200 characters on."""
 
 
 def draw(trace: Trace, t: Texts) -> None:
-    """Nothing here calls a model but the button that asks anew."""
+    """Nothing here calls a model but the button that has the answer made anew."""
     from crag.ui import answer  # which imports the panels
 
     if not trace.strips or not trace.decisions:
@@ -25,30 +27,63 @@ def draw(trace: Trace, t: Texts) -> None:
         return
     st.caption(t("replay_help"))
     limits = _sliders(trace, t)
-    decision, strips, knowledge = replay(trace, limits)
-    for look in looks(trace, limits):
+    now = amended(trace, pending.of(trace))
+    decision, strips, knowledge = replay(now, limits)
+    for number, look in enumerate(looks(now, limits), start=1):
         if look is not None:
             answer.draw_decision(look.action, look.sentence, t)
+            _action(trace, number, look, t)
     st.markdown(f"**{_said(changes(trace, decision, strips, knowledge.sources), knowledge, t)}**")
-    if lacks := lacking(trace, decision):
+    if lacks := lacking(now, decision):
         st.info(t(f"replay_lacks_{lacks}"), icon=":material/public:" if lacks is Lacking.WEB else ":material/history:")
     _buttons(trace, limits, t)
-    _plots(trace, limits, strips, t)
+    _plots(now, limits, strips, t)
     _strips(trace, decision, strips, knowledge, t)
 
 
 def _sliders(trace: Trace, t: Texts) -> Thresholds:
     """The thresholds as they stand; one slider with two ends, so that the lower one cannot pass the upper one."""
-    own = trace.thresholds
-    st.session_state.setdefault(_key(trace, "limits"), (own.lower, own.upper))
-    st.session_state.setdefault(_key(trace, "strip"), own.strip)
+    now = amended(trace, pending.of(trace)).thresholds
+    st.session_state[_key(trace, "limits")] = (now.lower, now.upper)
+    st.session_state[_key(trace, "strip")] = now.strip
     left, right = st.columns([3, 2])
-    with left:
-        st.slider(t("replay_limits"), 0.0, 1.0, step=0.01, format="%.2f", key=_key(trace, "limits"))
-    with right:
-        strip = st.slider(t("replay_strip"), 0.0, 1.0, step=0.01, format="%.2f", key=_key(trace, "strip"))
-    lower, upper = st.session_state[_key(trace, "limits")]
-    return Thresholds(lower=lower, upper=upper, strip=strip, top_strips=own.top_strips)
+    for place, name in ((left, "limits"), (right, "strip")):
+        with place:
+            key = _key(trace, name)
+            st.slider(t(f"replay_{name}"), 0.0, 1.0, step=0.01, format="%.2f", key=key, on_change=_moved, args=(trace,))
+    return now
+
+
+def _moved(trace: Trace) -> None:
+    own, (lower, upper) = trace.thresholds, st.session_state[_key(trace, "limits")]
+    strip = st.session_state[_key(trace, "strip")]
+    limits = Thresholds(lower=lower, upper=upper, strip=strip, top_strips=own.top_strips)
+    if limits == own:
+        pending.forget(trace, Changed.THRESHOLDS)
+    else:
+        pending.put(trace, pending.made(Changed.THRESHOLDS, limits, own))
+
+
+def _action(trace: Trace, number: int, look: Decision, t: Texts) -> None:
+    """The action of one look, as the scores say or as a person sets it."""
+    key = _key(trace, f"action-{number}")
+    said = pending.ruled(trace, Changed.ACTION, str(number))
+    st.session_state[key] = BY_SCORES if said is None else said
+    st.segmented_control(
+        t("action_by_hand" if number == 1 else "action_by_hand_second"),
+        [BY_SCORES, *Action],
+        format_func=t,
+        required=True,
+        key=key,
+        on_change=_set_action,
+        args=(trace, number, look.by_scores if look.by_hand else look.action, key),
+    )
+
+
+def _set_action(trace: Trace, number: int, before: Action | None, key: str) -> None:
+    chosen = st.session_state[key]
+    after = None if chosen == BY_SCORES else chosen
+    pending.put(trace, pending.made(Changed.ACTION, after, before, str(number)))
 
 
 def _key(trace: Trace, name: str) -> str:
@@ -81,9 +116,8 @@ def _buttons(trace: Trace, limits: Thresholds, t: Texts) -> None:
             t("replay_ask"),
             key=_key(trace, "ask"),
             icon=":material/send:",
-            type="primary",
             help=t("replay_ask_help"),
-            disabled=not moved,
+            disabled=not pending.of(trace),
         )
         st.button(
             t("replay_back"),
@@ -94,27 +128,12 @@ def _buttons(trace: Trace, limits: Thresholds, t: Texts) -> None:
             args=(trace,),
             disabled=not moved,
         )
-    if asked and _ask(trace, limits):
-        st.rerun()
+    if asked:
+        revising.answer(trace, pending.of(trace), t)
 
 
 def _back(trace: Trace) -> None:
-    own = trace.thresholds
-    st.session_state[_key(trace, "limits")] = (own.lower, own.upper)
-    st.session_state[_key(trace, "strip")] = own.strip
-
-
-def _ask(trace: Trace, limits: Thresholds) -> bool:
-    """The same question, to the same files and under the settings of its turn but for the thresholds."""
-    process = state.process()
-    conversation, _ = state.conversation(process)
-    turn = next((t for t in conversation.turns if t.job.id == trace.turn_id), None) if conversation else None
-    if conversation is None or turn is None:
-        return False
-    chosen = {"lower": limits.lower, "upper": limits.upper, "strip_threshold": limits.strip}
-    settings = turn.settings.model_copy(update=chosen)
-    process.ask(conversation.id, trace.standalone or turn.question, settings, turn.files)
-    return True
+    pending.forget(trace, Changed.THRESHOLDS)
 
 
 def _plots(trace: Trace, limits: Thresholds, strips: Sequence[GradedStrip], t: Texts) -> None:

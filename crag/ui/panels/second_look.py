@@ -6,19 +6,22 @@ import streamlit as st
 
 from crag.schema import Trace
 from crag.ui import safe
-from crag.ui.panels import web
+from crag.ui.panels import query_changes, web, web_source
 from crag.ui.panels.documents import show_table
 from crag.ui.texts import Texts
 
 
 def draw(trace: Trace, texts: Texts) -> None:
     _draw_web(trace, texts)
+    web_source.draw(trace, texts)
+    query_changes.draw_web(trace, texts)
     if not trace.search_query:
         if trace.web is None:
             st.caption(texts("no_second_look"))
         return
     st.markdown(f"**{texts('second_query')}**")
     st.code(trace.search_query, language=None, wrap_lines=True)
+    query_changes.draw_second(trace, texts)
     rows = "".join(
         f"<li><b>{safe.in_html(texts(decision.action))}</b> {safe.in_html(decision.sentence)}</li>"
         for decision in trace.decisions

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from crag.schema import Action, Citation, GradedStrip, Trace, WebSearched
+from crag.schema import Action, Citation, GradedStrip, Source, Trace, WebSearched
 from crag.search.external import host
 from crag.ui import safe
+from crag.ui.dates import moment
 from crag.ui.money import money
 from crag.ui.texts import Texts
 
@@ -14,7 +15,7 @@ SHORT = 60
 
 def sent(web: WebSearched, currency: str, texts: Texts) -> str:
     """What was sent to whom and when, what had been proposed, what came and what it cost; unescaped."""
-    said = {"query": web.query, "provider": web.provider, "time": web.time.removesuffix("+00:00").replace("T", " ")}
+    said = {"query": web.query, "provider": web.provider, "time": moment(web.time, texts)}
     if web.results is None:
         parts = [texts("web_no_answer", **said), web.error]
     else:
@@ -45,13 +46,13 @@ def summary(trace: Trace, texts: Texts) -> str:
     return texts("panel_web_searched", n=len(trace.web_documents))
 
 
-def place(source: Citation | GradedStrip, texts: Texts) -> str:
+def place(source: Citation | GradedStrip | Source, texts: Texts) -> str:
     """Where a source or a strip stands, as HTML: file and page, or title and host with a link to the page."""
     named = name_of(source, texts)
     return safe.link(source.url, named) if source.url else safe.in_html(named)
 
 
-def name_of(source: Citation | GradedStrip, texts: Texts) -> str:
+def name_of(source: Citation | GradedStrip | Source, texts: Texts) -> str:
     """The same in words alone, unescaped."""
     if not source.url:
         return texts("place", file=source.file, page=source.page)

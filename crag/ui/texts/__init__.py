@@ -15,6 +15,7 @@ from crag.ui.texts import (
     export,
     knowledge,
     models,
+    options,
     replay,
     revision,
     settings,
@@ -32,6 +33,7 @@ CATALOG: Final[dict[str, tuple[str, str]]] = {
     **export.TEXTS,
     **knowledge.TEXTS,
     **models.TEXTS,
+    **options.TEXTS,
     **replay.TEXTS,
     **revision.TEXTS,
     **settings.TEXTS,
@@ -43,6 +45,10 @@ class Texts:
     """The catalog in one language: `Texts("en")("stop")`."""
 
     language: str
+    locale: str = ""
+    """The browser's, `en-GB` say: how dates are written; empty: as usual in the language."""
+    zone: str = ""
+    """The person's time zone, `Europe/Vienna` say; empty: UTC."""
 
     def __call__(self, key: str, /, **values: object) -> str:
         """The text with `values` filled in, unescaped. Raises KeyError for an unknown key."""

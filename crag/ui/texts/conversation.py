@@ -31,7 +31,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "example_clause": ("Tell me {heading}.", "请介绍“{heading}”。"),
     # conversation
     "new": ("New", "新对话"),
-    "ask": ("Ask about your documents", "就您的文档提问"),
+    "ask": ("Ask about your documents, or one: @file", "就您的文档提问，或只问一个：@文件名"),
     "which_files": ("Files to ask", "提问范围"),
     "which_files_all": ("All files|All {n} files", "全部 {n} 个文件"),
     "which_files_help": (
@@ -103,7 +103,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Calibrated {day} on {n} question.|Calibrated {day} on {n} questions.",
         "已于 {day} 用 {n} 个问题校准。",
     ),
-    "limits_set": ("Set by CRAG_* variables.", "由 CRAG_* 变量设定。"),
+    "limits_set": ("Set in the settings or by CRAG_* variables.", "由设置或 CRAG_* 变量设定。"),
     "decision_help": ("Applies from the next question on.", "从下一个问题起生效。"),
     "reset": ("Reset", "恢复默认"),
 }

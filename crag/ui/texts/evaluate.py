@@ -145,8 +145,9 @@ _THRESHOLDS: Final[dict[str, tuple[str, str]]] = {
         "已于 {day} 用 {n} 个问题校准（{set}）。",
     ),
     "golden_explicit": (
-        "Set and before any calibration: {names}. Unset them to use calibrated values.",
-        "已设定且优先于校准：{names}。取消设定后才会使用校准值。",
+        "Set in the settings or the environment, and before any calibration: {names}. Take them back to use "
+        "calibrated values.",
+        "已在设置或环境变量中设定，优先于校准：{names}。取消设定后才会使用校准值。",
     ),
     "golden_undo": ("Undo", "撤销"),
     "golden_undo_help": (

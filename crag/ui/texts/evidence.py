@@ -34,11 +34,6 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "The answer cites {numbers}, which no source has.",
         "答案引用了 {numbers}，但没有这样的来源。",
     ),
-    "unsupported": (
-        "{n} sentence is not supported by what it cites.|{n} sentences are not supported by what they cite.",
-        "有 {n} 个句子得不到其引用来源的支持。",
-    ),
-    "uncited": ("{n} sentence cites nothing.|{n} sentences cite nothing.", "有 {n} 个句子没有引用来源。"),
     "evidence": ("Evidence", "证据"),
     "panel_documents": ("Documents {n}", "文档 {n}"),
     "panel_refined_context": ("Refined context {n} of {of}", "精炼上下文 {n}/{of}"),
@@ -120,13 +115,13 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "web_page": ("web page", "网页"),
     "from_the_web": ("From the web", "来自网络"),
     "web_sent": (
-        "“{query}” was sent to {provider} at {time} UTC. {n} result came back.|"
-        "“{query}” was sent to {provider} at {time} UTC. {n} results came back.",
-        "已将“{query}”发送给 {provider}（{time} UTC），返回 {n} 个结果。",
+        "“{query}” was sent to {provider} on {time}. {n} result came back.|"
+        "“{query}” was sent to {provider} on {time}. {n} results came back.",
+        "已将“{query}”发送给 {provider}（{time}），返回 {n} 个结果。",
     ),
     "web_no_answer": (
-        "“{query}” was sent to {provider} at {time} UTC. No answer came back.",
-        "已将“{query}”发送给 {provider}（{time} UTC），没有收到答复。",
+        "“{query}” was sent to {provider} on {time}. No answer came back.",
+        "已将“{query}”发送给 {provider}（{time}），没有收到答复。",
     ),
     "web_kept": (
         "The result for “{query}” was kept from an earlier search by {provider}: nothing was sent. {n} result.|"
@@ -145,14 +140,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "web_place": ("{title} · {host}", "{title} · {host}"),
     "web_nothing": ("Nothing there can be used.", "其中没有可用的内容。"),
-    "corrections": ("Correct a grade", "纠正评分"),
-    "corrections_help": (
-        "Say which documents answer the question. It is kept on this machine for calibration and changes nothing here.",
-        "请指出哪些文档回答了问题。标注只保存在本机，用于校准，不会改变这里的结果。",
-    ),
     "answers_it": ("Answers the question", "回答了问题"),
     "answers_not": ("Does not", "没有回答"),
-    "label_of": ("Does document {rank}, {place}, answer the question?", "文档 {rank}（{place}）回答了问题吗？"),
     "corrected_yes": ("you: answers", "您：回答了"),
     "corrected_no": ("you: does not answer", "您：没有回答"),
     # refined context
@@ -170,6 +159,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "片段按文档顺序排列，网络片段在后。得分不低于 {strip:.2f} 的保留，文档和网络各最多 {top} 个。",
     ),
     "none_of_these": ("No strip is like that.", "没有这样的片段。"),
+    "strips_listed": ("Strips in document order", "按文档顺序排列的片段"),
     "no_strips": ("There are no strips: no document was refined.", "没有片段：没有精炼任何文档。"),
     "no_score": ("no score", "无得分"),
     "given": ("Given to the generator", "提供给生成器的文本"),
@@ -206,9 +196,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "second_query": ("Rewritten query", "改写后的查询"),
     "second_documents": ("{n} document of the second look|{n} documents of the second look", "再次检索的 {n} 个文档"),
     # timing
-    "milliseconds": ("milliseconds", "毫秒"),
     "no_timings": ("Nothing was timed.", "没有计时。"),
-    "timing_alt": ("Milliseconds per stage", "各阶段毫秒数"),
+    "timing_alt": ("Stages in the order in which they began, with milliseconds", "按开始顺序排列的各阶段及其毫秒数"),
     "timing_total": (
         "{n:.2f} s in all · evaluator: {evaluator} · generator: {generator}",
         "共 {n:.2f} 秒 · 评估器：{evaluator} · 生成器：{generator}",

@@ -7,8 +7,9 @@ from typing import Final
 TEXTS: Final[dict[str, tuple[str, str]]] = {
     "panel_replay": ("Replay", "重演"),
     "replay_help": (
-        "What other thresholds would have made of the stored scores; no model is called, and the answer above stays.",
-        "用已保存的得分查看其他阈值下的结果：不调用模型，上面的答案不变。",
+        "What other thresholds, or another action, would have made of the stored scores; no model is called, and the "
+        "answer above stays.",
+        "用已保存的得分查看其他阈值或动作下的结果：不调用模型，上面的答案不变。",
     ),
     "replay_nothing": (
         "Nothing can be replayed: no strip of this answer was graded.",
@@ -31,14 +32,14 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "没有证据留下，将回答“您的文档没有涵盖这个问题”",
     ),
     "replay_lacks_web": (
-        "With these thresholds the web would be searched as well. That was not done for this answer, so what it would "
-        "give cannot be shown here.",
-        "按这些阈值还会搜索网络。这个回答没有搜索过，因此这里无法显示其结果。",
+        "So the web would be searched as well. That was not done for this answer: what it gives shows when you answer "
+        "with these.",
+        "这样还会搜索网络。这个回答没有搜索过：按此回答后才能看到结果。",
     ),
     "replay_lacks_second look": (
-        "With these thresholds a second look would be taken with a rewritten query. That was not done for this answer, "
-        "so what it would find cannot be shown here.",
-        "按这些阈值会改写查询并再次检索。这个回答没有再次检索过，因此这里无法显示其结果。",
+        "So a second look would be taken with a rewritten query. That was not done for this answer: what it finds "
+        "shows when you answer with these.",
+        "这样会改写查询并再次检索。这个回答没有再次检索过：按此回答后才能看到结果。",
     ),
     "replay_kept": ("Kept with these thresholds: {n} of {of}", "按这些阈值保留：{n}/{of}"),
     "replay_gained": ("kept now, dropped before", "现在保留，原来丢弃"),
@@ -51,10 +52,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "What the generator would be given: {n} character|What the generator would be given: {n} characters",
         "将提供给生成器的文本：{n} 个字符",
     ),
-    "replay_ask": ("Answer with these", "按这些阈值回答"),
+    "replay_ask": ("Answer with these", "按此回答"),
     "replay_ask_help": (
-        "Asks the question anew at the end of this conversation, with these thresholds.",
-        "在本对话末尾按这些阈值重新提问。",
+        "Another version of the answer from the same documents and grades: nothing is retrieved or graded again.",
+        "用相同的文档和评分生成另一个版本的回答：不重新检索，也不重新评分。",
     ),
     "replay_back": ("Back", "恢复原样"),
     "replay_back_help": ("Back to the thresholds of the answer.", "恢复为这个回答的阈值。"),

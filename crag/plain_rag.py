@@ -1,7 +1,7 @@
-"""Plain RAG, what CRAG is held against: the same extractive quoting from the first four chunks, with no grading.
+"""Plain RAG, what CRAG is held against: the same extractive quoting from the first four documents, with no grading.
 
-The strips of the chunks are ranked by cosine with the question + 0.1 x idf coverage of its words, and three are quoted
-whatever their score, without those that repeat a better one, as the product's own generator has it. It always answers.
+Their strips are ranked by cosine with the question + 0.1 x idf coverage of its words, and three are quoted whatever
+their score, without those that repeat a better one, as the product's own generator has it. It always answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from crag.embedding.base import Embedder, Vectors
 from crag.generator.extractive import NEAR_DUPLICATE
 from crag.idf import content_words, coverage, words_of
 
-K = 4
+PLAIN_K = 4
+"""Documents that are handed over, as the common stacks do."""
 QUOTES = 3
 COVERAGE = 0.1
 """Weight of the idf coverage beside the cosine."""
@@ -37,15 +38,15 @@ def quotes(best_first: Sequence[str], most: int = QUOTES) -> list[str]:
     return chosen
 
 
-def plain_answer(
+def plain_quotes(
     embedder: Embedder, question: str, strips: Sequence[str], known: Mapping[str, Vectors] | None = None
-) -> str:
-    """Three strips as one text, a line each; empty only where there are no strips. `known`: vectors by strip."""
+) -> list[str]:
+    """Three strips, best first; none only where there are none. `known`: vectors by strip. Raises EmbeddingError."""
     vectors = dict(known or {})
     missing = [strip for strip in dict.fromkeys(strips) if strip not in vectors]
     if missing:
         vectors.update(zip(missing, embedder.embed_passages(missing), strict=True))
     if not strips:
-        return ""
+        return []
     rows = np.stack([vectors[strip] for strip in strips]).astype(np.float32)
-    return "\n".join(quotes(ranked(question, embedder.embed_query(question), strips, rows)))
+    return quotes(ranked(question, embedder.embed_query(question), strips, rows))

@@ -1,0 +1,90 @@
+"""What needs the house opened anew: it says so, does it where nothing runs, and falls back where it fails."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from settings_stage import change, press, settings_page, shown
+from ui_stage import INDEXED, Stage, ask, ended
+
+from config import Settings
+from crag.errors import EmbeddingError
+from crag.history.preferences import Preferences
+from crag.ui import state
+
+
+@pytest.fixture
+def opened(stage: Stage) -> list[Settings]:
+    """The settings that the house was opened with, each time."""
+    seen: list[Settings] = []
+    usual = stage.open
+
+    def opening(settings: Settings, progress: Any) -> SimpleNamespace:
+        seen.append(settings)
+        if settings.embedding_provider == "ollama":
+            raise EmbeddingError("There is no such engine: choose another.")
+        made: SimpleNamespace = usual(settings, progress)
+        return made
+
+    stage.open = opening
+    return seen
+
+
+def test_a_change_that_counts_late_says_so_and_counts_after_reopening(stage: Stage, opened: list[Settings]) -> None:
+    at = change(settings_page(stage, "knowledge"), "ocr", "off")
+    assert "counts when the app is opened anew" in shown(at)
+    assert state.process().settings.ocr == "auto"
+    at = ended(press(at, "reopen"), "open")
+    assert [settings.ocr for settings in opened] == ["auto", "off"]
+    assert state.process().settings.ocr == "off"
+    assert "opened anew" not in shown(at)
+
+
+def test_what_is_stored_counts_when_the_app_starts(stage: Stage, opened: list[Settings], tmp_path: Any) -> None:
+    from crag.history.store import FILE, Store
+
+    Preferences(Store(tmp_path / ".crag" / FILE)).put("ocr", "force")
+    stage.page()
+    assert [settings.ocr for settings in opened] == ["force"]
+
+
+def test_while_an_answer_is_being_made_nothing_is_closed(stage: Stage, opened: list[Settings]) -> None:
+    at = change(settings_page(stage, "knowledge"), "ocr", "off")
+    stage.goes_on.clear()
+    ask(stage.page())
+    at = press(at, "reopen")
+    assert "still running" in at.warning[0].value
+    assert state.process().house is not None
+    stage.goes_on.set()
+    job = state.process().runtime.latest("turn")
+    assert job is not None
+    list(job.follow(timeout=5))
+    ended(press(at, "reopen"), "open")
+    assert len(opened) == 2
+
+
+def test_where_it_cannot_be_opened_so_it_runs_as_before_and_says_why(stage: Stage, opened: list[Settings]) -> None:
+    at = change(change(settings_page(stage, "knowledge"), "ocr", "off"), "parse_timeout", 30.0)
+    at = ended(press(at, "reopen"), "open")
+    at.query_params["group"] = "models"
+    at = change(at.run(), "embedding_provider", "ollama")
+    at = ended(press(at, "reopen"), "open")
+    assert "There is no such engine" in at.error[0].value
+    assert [settings.embedding_provider for settings in opened] == ["embedded", "embedded", "ollama", "embedded"]
+    assert state.process().settings.ocr == "off", "as it was before, not as it was at first"
+    assert stage.page().chat_input[0].disabled is False
+    at = press(at, "back-embedding_provider")
+    assert not [button for button in at.button if button.key == "reopen"]
+
+
+def test_stored_settings_that_cannot_be_opened_do_not_keep_the_app_from_starting(
+    stage: Stage, opened: list[Settings], tmp_path: Any
+) -> None:
+    from crag.history.store import FILE, Store
+
+    Preferences(Store(tmp_path / ".crag" / FILE)).put("embedding_provider", "ollama")
+    assert not stage.page().chat_input[0].disabled
+    assert "There is no such engine" in settings_page(stage).error[0].value
+    assert stage.base.row_list == [INDEXED]

@@ -1,0 +1,49 @@
+"""The services on the Settings page: who does what, and a test of each by a click."""
+
+from __future__ import annotations
+
+import pytest
+from settings_stage import change, press, settings_page, shown
+from streamlit.testing.v1 import AppTest
+from ui_stage import Stage
+
+from crag.ui.settings import services_at_work
+from tests import model_server
+
+
+def after_a_test(at: AppTest, task: str) -> AppTest:
+    at = press(at, f"test-{task}")
+    _, job = at.session_state[services_at_work.TESTS][task]
+    list(job.follow(timeout=20))
+    return at.run()
+
+
+def test_without_a_provider_nothing_leaves_and_nothing_can_be_tested(stage: Stage) -> None:
+    at = settings_page(stage)
+    assert "Nothing leaves this machine" in shown(at)
+    assert "multilingual-e5-small" in shown(at)
+    assert not [button for button in at.button if button.label == "Test connection"]
+
+
+def test_a_click_tests_the_model_and_shows_how_it_went(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    with model_server.serving() as server:
+        monkeypatch.setenv("CRAG_LLM_PROVIDER", "openai")
+        monkeypatch.setenv("CRAG_LLM_MODEL", "m")
+        monkeypatch.setenv("OPENAI_API_BASE", server.base)
+        at = settings_page(stage)
+        assert server.asked == [], "nothing is sent by looking"
+        at = after_a_test(at, "write")
+        assert "answers with m in" in at.success[0].value.replace("\\", "")
+        server.key = "another"
+        at = after_a_test(at, "write")
+        assert "OPENAI_API_KEY" in at.error[0].value.replace("\\", "")
+        at = change(at, "llm_model", "n")
+        assert not at.error, "that was another model"
+
+
+def test_a_test_is_seen_by_who_made_it_alone(stage: Stage) -> None:
+    with model_server.serving() as server:
+        at = change(settings_page(stage), "llm_provider", "openai")
+        at = after_a_test(change(change(at, "llm_model", "m"), "openai_api_base", server.base), "write")
+        assert at.success
+        assert not settings_page(stage).success
