@@ -5,44 +5,33 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
 from config import Settings
 from crag import calibrations
-from crag.assembly import House, web_search
-from crag.calibrations import Calibration, LogitMap, Numbers
+from crag.assembly import House
+from crag.calibrations import LogitMap
 from crag.cli.console import DONE, errors, opened, printable, progress
 from crag.errors import ConfigurationError, HistoryError, QuestionSetError
-from crag.evaluation.calibration import Suggestion, calibrate
+from crag.evaluation.calibrating import Source, ask_all, in_force, record, suggested
+from crag.evaluation.calibration import Suggestion
 from crag.evaluation.labelled import (
     CORRECTIONS,
-    Labelled,
     fingerprint_of,
-    first_look,
     from_corrections,
     from_questions,
     questions_of,
 )
 from crag.evaluation.question_sets import Question, read_questions
-from crag.evaluation.running import Outcome, run
+from crag.evaluation.running import Outcome
 from crag.evaluation.utility import Weights, read_weights
 from crag.history.labels import Label, Labels
 from crag.history.store import FILE, Store
-from crag.schema import Action, EvaluatorName
+from crag.schema import Action
 
 MOST_MOVED = 10
 """So many questions whose action changes are named."""
 VARIABLES = {"upper": "CRAG_UPPER", "lower": "CRAG_LOWER", "strip_threshold": "CRAG_STRIP_THRESHOLD"}
-
-
-@dataclass(frozen=True)
-class _Source:
-    """What a calibration learns from, with its name and hash."""
-
-    name: str
-    sha256: str
-    rows: list[Labelled]
 
 
 def calibrate_command(options: argparse.Namespace, settings: Settings) -> int:
@@ -65,21 +54,15 @@ def calibrate_command(options: argparse.Namespace, settings: Settings) -> int:
         sources = []
         if path:
             rows = from_questions(_asked(house, settings, questions))
-            sources.append(_Source(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), rows))
+            sources.append(Source(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), rows))
         if labels:
             sources.append(_from_corrections(house, settings, labels))
         return _calibrated(house, settings, sources, weights, apply=options.apply)
 
 
-def _calibrated(house: House, settings: Settings, sources: list[_Source], weights: Weights, *, apply: bool) -> int:
-    in_force = house.in_force(settings)
-    active = house.calibrated().calibration
-    before = Numbers.of(in_force.thresholds, active.after if active else None)
+def _calibrated(house: House, settings: Settings, sources: list[Source], weights: Weights, *, apply: bool) -> int:
     rows = [row for source in sources for row in source.rows]
-    try:
-        found = calibrate(rows, before, settings.top_strips, weights)
-    except ValueError:
-        raise QuestionSetError(_nothing_to_learn(rows)) from None
+    found = suggested(rows, in_force(house, settings), settings.top_strips, weights)
     _show(found)
     if not found.changes:
         print("\nNothing is to be changed: no change is beyond noise.")
@@ -87,9 +70,11 @@ def _calibrated(house: House, settings: Settings, sources: list[_Source], weight
     if not apply:
         print("\nNothing was changed. With --apply these numbers are used from the next question on.")
         return DONE
-    kept = calibrations.apply(calibrations.folder_of(settings.data_dir), _record(house, sources, found, weights))
+    kept = calibrations.apply(
+        calibrations.folder_of(settings.data_dir), record(house, settings, sources, found, weights)
+    )
     print(f"\nApplied as {kept.id}, from the next question on. `python -m crag calibrate --undo` goes back.")
-    for name in in_force.explicit:
+    for name in house.in_force(settings).explicit:
         errors.print(f"{VARIABLES[name]} is set and goes before the calibration: unset it to use the calibrated value.")
     for warning in found.warnings:
         errors.print(f"Warning: {warning}")
@@ -111,21 +96,6 @@ def _alone(options: argparse.Namespace) -> None:
         raise ConfigurationError(f"{name} takes no {' and no '.join(wrong)}: run `python -m crag calibrate {name}`.")
 
 
-def _nothing_to_learn(rows: list[Labelled]) -> str:
-    """Why no row can be learnt from: what failed, and what has no label."""
-    missing = (
-        "says what is expected of it: give an expected action, a file or answers, or correct more grades of the best "
-        "documents."
-    )
-    failed = [row for row in rows if row.failed]
-    if not failed:
-        return f"No question {missing}"
-    why = printable(failed[0].trace.error or "No document was found.")
-    if len(failed) == len(rows):
-        return f"All questions failed ({len(failed)} of {len(rows)}), so nothing can be learnt. The first one: {why}"
-    return f"{len(failed)} of {len(rows)} questions failed, and no other one {missing} The first that failed: {why}"
-
-
 def _corrections(settings: Settings) -> list[Label]:
     store = Store(settings.data_dir / FILE)
     try:
@@ -139,49 +109,22 @@ def _corrections(settings: Settings) -> list[Label]:
     return labels
 
 
-def _from_corrections(house: House, settings: Settings, labels: list[Label]) -> _Source:
+def _from_corrections(house: House, settings: Settings, labels: list[Label]) -> Source:
     rows = from_corrections(_asked(house, settings, questions_of(labels)), labels)
     lost = len(labels) - sum(len(row.documents) for row in rows)
     if lost:
         errors.print(f"{lost} of {len(labels)} corrected documents are no longer found and are left out.")
-    return _Source(CORRECTIONS, fingerprint_of(labels), rows)
+    return Source(CORRECTIONS, fingerprint_of(labels), rows)
 
 
 def _asked(house: House, settings: Settings, questions: list[Question]) -> list[Outcome]:
-    """Every question with the evaluator's own scores of both looks, whatever is in force; nothing goes to the web.
-
-    Where the app would search the web instead of taking a second look, only the first look decides.
-    """
-    everything = settings.model_copy(update={"upper": 1.0, "lower": 1.0, "web": "off"})
     with progress() as bar:
         task = bar.add_task("Asking", total=len(questions))
 
         def told(done: int, total: int) -> None:
             bar.update(task, description=f"Asking [{done}/{total}]", completed=done)
 
-        outcomes = asyncio.run(run(house.uncalibrated(), everything, questions, told))
-    searches = settings.web != "off" and web_search(settings) is not None
-    return [Outcome(one.question, first_look(one.trace)) for one in outcomes] if searches else outcomes
-
-
-def _record(house: House, sources: list[_Source], found: Suggestion, weights: Weights) -> Calibration:
-    evaluator = house.uncalibrated().evaluator
-    with house.knowledge_base.snapshot() as index:
-        version = index.version
-    hashes = [source.sha256 for source in sources]
-    return Calibration(
-        evaluator=EvaluatorName(name=evaluator.name, version=evaluator.version),
-        embedding=house.embedder.fingerprint,
-        catalog_version=version,
-        files=sum(row.passages > 0 and not row.error for row in house.knowledge_base.rows()),
-        question_set=" + ".join(source.name for source in sources),
-        question_sha256=hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest(),
-        counts=found.counts,
-        before=found.before,
-        after=found.after,
-        utility=found.gain,
-        weights=weights.model_dump(),
-    )
+        return asyncio.run(ask_all(house, settings, questions, told))
 
 
 def _show(found: Suggestion) -> None:

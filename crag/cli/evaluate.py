@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,7 +39,8 @@ def evaluate(options: argparse.Namespace, settings: Settings) -> int:
     targets = _targets(options)
     with opened(settings) as house:
         outcomes = _asked(house, settings, questions)
-        report = report_of(outcomes, house, settings, path)
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        report = report_of(outcomes, house, settings, path.name, sha256)
     comparison = compare(older, report) if older else None
     _print_report(report)
     if comparison:

@@ -65,6 +65,20 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class Surface:
+    """The mean utility of the actions for every pair of thresholds that was tried, on the scale of the new maps."""
+
+    uppers: tuple[float, ...]
+    lowers: tuple[float, ...]
+    worth: Array
+    """Shape (len(uppers), len(lowers)), smoothed as it is chosen by; where lower > upper it means nothing."""
+    now: tuple[float, float]
+    """Upper and lower threshold in force."""
+    best: tuple[float, float]
+    """The pair that was chosen, before it was held against chance."""
+
+
+@dataclass(frozen=True)
 class Suggestion:
     """What a calibration suggests, beside what is in force."""
 
@@ -77,6 +91,7 @@ class Suggestion:
     counts: Counts
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    surface: Surface
 
     @property
     def changes(self) -> bool:
@@ -119,6 +134,7 @@ def calibrate(rows: Sequence[Labelled], in_force: Numbers, top_strips: int, weig
         counts=found,
         notes=(*notes, *swept.notes, *action_notes, *strip_notes, *refined_notes),
         warnings=_warnings(found),
+        surface=swept.surface,
     )
 
 
@@ -185,6 +201,7 @@ class _Swept:
     held_out: float | None
     """Mean gain on questions that the thresholds were not chosen on."""
     notes: tuple[str, ...]
+    surface: Surface
 
 
 def _sweep(rows: Sequence[Labelled], today: Numbers, found: Counts, weights: Weights) -> _Swept:
@@ -207,7 +224,14 @@ def _sweep(rows: Sequence[Labelled], today: Numbers, found: Counts, weights: Wei
     one = max(float(np.ptp(weights.of_actions(expected))) for expected in {row.expected for row in rows} if expected)
     i, j = chosen(smooth, allowed, far, one)
     now = uppers.index(today.upper), lowers.index(today.lower)
-    return _Swept(uppers[i], lowers[j], held_out(worth, smooth, allowed, far, one, now), tuple(notes))
+    surface = Surface(
+        uppers=tuple(uppers),
+        lowers=tuple(lowers),
+        worth=smooth.mean(axis=0),
+        now=(today.upper, today.lower),
+        best=(uppers[i], lowers[j]),
+    )
+    return _Swept(uppers[i], lowers[j], held_out(worth, smooth, allowed, far, one, now), tuple(notes), surface)
 
 
 def _of_actions(row: Labelled, uppers: Sequence[float], lowers: Sequence[float], weights: Weights) -> Array:

@@ -1,4 +1,4 @@
-"""Question sets: what is asked, what is expected and where the answer stands; read from JSONL or CSV files."""
+"""Question sets: what is asked, what is expected and where the answer stands; as JSONL or CSV files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from crag.text import language
 
 Row = Mapping[str, Any]
 
-COLUMNS = ("question", "expected", "action", "file", "page", "answers", "answer", "id", "set", "language")
+COLUMNS = ("question", "expected", "action", "file", "page", "answers", "answer", "id", "set", "language", "note")
 """What is read; other columns are ignored. `action` is another name of `expected`, `answer` of `answers`."""
 
 _PAGE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?")
@@ -41,6 +41,8 @@ class Question(Frozen):
     """1-based physical page of `file`."""
     answers: tuple[str, ...] = ()
     """Strings any of which an answer holds."""
+    note: str = ""
+    """For people alone."""
 
     @property
     def answerable(self) -> bool | None:
@@ -57,7 +59,17 @@ def read_questions(path: Path) -> list[Question]:
     Without an id a question is named by the hash of its text, so that a row keeps its id when others come and go.
     Raises QuestionSetError naming file, line and mend.
     """
-    text = _text(path)
+    try:
+        return parse_questions(path, path.read_bytes())
+    except FileNotFoundError:
+        raise QuestionSetError(f"{path} does not exist: give the path of a question set (.jsonl or .csv).") from None
+    except OSError as error:
+        raise QuestionSetError(f"{path} cannot be read ({error.strerror}): give a file that can.") from None
+
+
+def parse_questions(path: Path, data: bytes) -> list[Question]:
+    """Likewise of the bytes of a file; `path` names it and its form."""
+    text = _text(path, data)
     kind = path.suffix.lower()
     if kind not in (".jsonl", ".csv"):
         raise QuestionSetError(f"{path} is neither .jsonl nor .csv: save the questions in one of these forms.")
@@ -80,15 +92,11 @@ def read_questions(path: Path) -> list[Question]:
     return found
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, data: bytes) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise QuestionSetError(f"{path} does not exist: give the path of a question set (.jsonl or .csv).") from None
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise QuestionSetError(f"{path} is not UTF-8 (byte {error.start}): save it with that encoding.") from None
-    except OSError as error:
-        raise QuestionSetError(f"{path} cannot be read ({error.strerror}): give a file that can.") from None
 
 
 def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
@@ -152,6 +160,7 @@ def _question(path: Path, line: int, row: Row) -> Question:
         file=file,
         page=page,
         answers=_answers(path, line, row),
+        note=_text_of(row.get("note")),
     )
 
 
@@ -205,3 +214,27 @@ def _answers(path: Path, line: int, row: Row) -> tuple[str, ...]:
 
 def _bad(path: Path, line: int, what: str, mend: str) -> QuestionSetError:
     return QuestionSetError(f"{path}, line {line}, {what}: {mend}.")
+
+
+WRITTEN = ("question", "expected", "file", "page", "answers", "note")
+"""The columns that are written: what a person knows of a question."""
+
+
+def as_jsonl(questions: Iterable[Question]) -> str:
+    """The questions as a file that `read_questions` reads; what is unknown is left out."""
+    rows = (question.model_dump(mode="json", include=set(WRITTEN), exclude_defaults=True) for question in questions)
+    lines = (json.dumps({name: row[name] for name in WRITTEN if name in row}, ensure_ascii=False) for row in rows)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def as_csv(questions: Iterable[Question]) -> str:
+    """Likewise as a table. Answers stand in one cell with `|` between them; in an answer, where it means nothing to
+    the search for it, `|` becomes a blank."""
+    written = io.StringIO(newline="")
+    writer = csv.writer(written)
+    writer.writerow(WRITTEN)
+    for question in questions:
+        row = question.model_dump(mode="json", include=set(WRITTEN))
+        row["answers"] = "|".join(answer.replace("|", " ") for answer in question.answers)
+        writer.writerow(["" if row[name] is None else row[name] for name in WRITTEN])
+    return written.getvalue()

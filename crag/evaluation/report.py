@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -21,7 +20,7 @@ from crag.evaluation.question_sets import Question
 from crag.evaluation.rows import Row, row_of
 from crag.evaluation.running import Outcome
 from crag.evaluation.summary import Group, groups_of
-from crag.schema import EvaluatorName, Frozen, Thresholds
+from crag.schema import EvaluatorName, Frozen, Thresholds, Trace
 from crag.text import counted
 
 REPORT_SCHEMA: Final = 1
@@ -79,30 +78,39 @@ class Report(Frozen):
     rows: tuple[Row, ...]
 
 
-def report_of(outcomes: Sequence[Outcome], house: House, settings: BaseModel, questions: Path) -> Report:
-    """The report on `outcomes`, which `questions` was the file of. Raises ValueError where there are none."""
-    if not outcomes:
+def report_of(outcomes: Iterable[Outcome], house: House, settings: BaseModel, name: str, sha256: str) -> Report:
+    """The report on `outcomes` of the question set of this name and hash. Raises ValueError where there are none.
+
+    Each outcome is let go once its row is made, so that many can be read one after the other.
+    """
+    asked: list[Question] = []
+    made: list[Row] = []
+    first: Trace | None = None
+    catalog_version = 0
+    for outcome in outcomes:
+        first = first or outcome.trace
+        catalog_version = max(catalog_version, outcome.trace.catalog_version)
+        asked.append(outcome.question)
+        made.append(row_of(outcome))
+    if first is None:
         raise ValueError("a report needs outcomes")
-    first = outcomes[0].trace
     indexed = [row for row in house.knowledge_base.rows() if row.error is None]
-    asked = [outcome.question for outcome in outcomes]
     flags, notes = _strays(asked, {row.path: row.pages for row in indexed})
     rows = tuple(
-        row.model_copy(update={"flags": (*row.flags, flags[row.id])}) if row.id in flags else row
-        for row in map(row_of, outcomes)
+        row.model_copy(update={"flags": (*row.flags, flags[row.id])}) if row.id in flags else row for row in made
     )
     return Report(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         crag_version=__version__,
-        questions=questions.name,
-        questions_sha256=hashlib.sha256(questions.read_bytes()).hexdigest(),
+        questions=name,
+        questions_sha256=sha256,
         settings=public(settings),
         evaluator=first.evaluator,
         generator=first.generator,
         embedding=house.embedder.fingerprint,
         thresholds=first.thresholds,
         k=first.k,
-        catalog_version=max(outcome.trace.catalog_version for outcome in outcomes),
+        catalog_version=catalog_version,
         counts=Counts(
             questions=len(rows),
             answerable=sum(row.answerable is True for row in rows),

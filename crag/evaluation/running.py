@@ -1,15 +1,17 @@
-"""Runs a question set through the real pipeline, one question after the other, and keeps every trace."""
+"""Puts questions to the real pipeline, one after the other, and keeps every trace."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from config import Settings
-from crag.assembly import House, answer_now
+from crag.assembly import House
 from crag.evaluation.question_sets import Question
 from crag.events import Finished
+from crag.pipeline import answer
 from crag.runtime import in_pool, sentence
 from crag.schema import EvaluatorName, Trace
 
@@ -32,24 +34,31 @@ async def run(
 
     Raises KnowledgeBaseError where the index cannot be asked at all.
     """
-    await in_pool(_opened, house)
+    await in_pool(opened, house)
     outcomes: list[Outcome] = []
     for question in questions:
-        outcomes.append(Outcome(question, await _trace(house, settings, question)))
+        outcomes.append(await ask_one(house, settings, question))
         if on_progress is not None:
             on_progress(len(outcomes), len(questions))
     return outcomes
 
 
-def _opened(house: House) -> None:
-    """An index that cannot be asked is told once, and not with every question."""
+def opened(house: House) -> None:
+    """An index that cannot be asked is told once, and not with every question. Raises KnowledgeBaseError."""
     with house.knowledge_base.snapshot():
         return
 
 
-async def _trace(house: House, settings: Settings, question: Question) -> Trace:
+async def ask_one(
+    house: House, settings: Settings, question: Question, stopping: threading.Event | None = None
+) -> Outcome:
+    """Its outcome, whatever goes wrong; where `stopping` is set on the way, its trace is marked as stopped."""
+    return Outcome(question, await _trace(house, settings, question, stopping or threading.Event()))
+
+
+async def _trace(house: House, settings: Settings, question: Question, stopping: threading.Event) -> Trace:
     try:
-        async for event in answer_now(house, settings, question.question, question.id):
+        async for event in answer(house.parts(settings), question.question, question.id, stopping):
             if isinstance(event, Finished):
                 return event.trace
     except Exception as error:  # whatever it is, the other questions are asked

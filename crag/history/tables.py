@@ -111,13 +111,31 @@ golden_questions = Table(
 )
 """Questions with what is expected of them; `answers`: JSON list of strings, `turn_id`: the turn it was saved from."""
 
+golden_answers = Table(
+    "golden_answers",
+    metadata,
+    Column("golden", Integer, ForeignKey("golden_questions.id", ondelete="CASCADE"), primary_key=True),
+    Column("created", String(32), nullable=False),
+    Column("asked", Text, nullable=False),
+    Column("under", Text, nullable=False),
+    Column("failed", Boolean, nullable=False),
+    Column("trace", LargeBinary, nullable=False),
+    Column("swept_under", Text, nullable=False),
+    Column("swept", LargeBinary),
+)
+"""The last answer to each golden question. `asked`: the question as it was then, `under`: what it ran under, both JSON.
+`trace`: its JSON through zlib; `swept`: likewise the run with both looks that thresholds are tried on."""
+
 golden_runs = Table(
     "golden_runs",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("user", String(64), nullable=False),
     Column("created", String(32), nullable=False),
-    Column("rows", LargeBinary, nullable=False),
+    Column("asked", Integer, nullable=False),
+    Column("left", Integer, nullable=False),
+    Column("report", LargeBinary, nullable=False),
     Index("golden_runs_of", "user"),
 )
-"""Runs over golden questions: their outcomes as JSON through zlib."""
+"""Runs over golden questions. `asked`: how many were asked in it, `left`: how many were not since it was stopped;
+`report`: JSON through zlib, as `crag eval --json` writes it."""

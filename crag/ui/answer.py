@@ -9,7 +9,19 @@ import streamlit as st
 from crag.export.wording import is_written
 from crag.schema import Action, Trace
 from crag.text import language
-from crag.ui import answer_text, copying, doubts, exporting, marks, revising, safe, sources, spoken, written_text
+from crag.ui import (
+    answer_text,
+    copying,
+    doubts,
+    exporting,
+    golden,
+    marks,
+    revising,
+    safe,
+    sources,
+    spoken,
+    written_text,
+)
 from crag.ui.marks import Look
 from crag.ui.panels import compare, documents, on_page, refined_context, replay, second_look, timing, web
 from crag.ui.texts import Texts
@@ -68,6 +80,7 @@ def draw(trace: Trace, t: Texts, also: Callable[[], None] | None = None) -> None
         copying.draw(trace, t)
         if also is not None:
             also()
+        golden.draw(trace, t)
         exporting.draw(trace, t)
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from crag.errors import CragError
 from crag.ui import chat, knowledge, library, opening, safe, sidebar, spoken, state
+from crag.ui.evaluate import page as evaluate_page
 from crag.ui.settings import page as settings_page
 from crag.ui.settings import person
 from crag.ui.sidebar import Place, Places
@@ -34,10 +35,12 @@ def main() -> None:
         default=True,
     )
     in_library = st.Page(lambda: library.draw(process, overview, t), title=t("knowledge_base"), url_path="knowledge")
+    in_evaluate = st.Page(lambda: evaluate_page.draw(process, overview, t), title=t("evaluate"), url_path="evaluate")
     in_settings = st.Page(lambda: settings_page.draw(process, t), title=t("settings"), url_path="settings")
     places = (
         Place(in_chat, ":material/forum:"),
         Place(in_library, ":material/library_books:"),
+        Place(in_evaluate, ":material/rule:"),
         Place(in_settings, ":material/settings:"),
     )
     st.session_state[state.LIBRARY] = in_library

@@ -25,12 +25,12 @@ def test_json_lines_and_csv_say_the_same(tmp_path: Path) -> None:
             "page": 2,
             "answers": ["42", "6"],
         },
-        {"question": "水泵的流量是多少？", "answer": "四十二", "id": "zh-1", "set": "other", "note": "ignored"},
+        {"question": "水泵的流量是多少？", "answer": "四十二", "id": "zh-1", "set": "other", "remark": "ignored"},
         {"question": "What is x?", "language": "ZH", "expected": "Incorrect"},
     ]
     lines = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     table = (
-        "Question,Expected,file,page,answers,answer,id,set,note,language\r\n"
+        "Question,Expected,file,page,answers,answer,id,set,remark,language\r\n"
         "What is the flow rate?,CORRECT,pump.pdf,2,42|6,,,,,\r\n"
         "水泵的流量是多少？,,,,,四十二,zh-1,other,ignored,\r\n"
         "\r\n"

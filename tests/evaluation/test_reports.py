@@ -1,5 +1,6 @@
 """Reports keep secrets and machine to themselves, show hostile text inert, load nothing, and can be compared."""
 
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
@@ -29,7 +30,8 @@ HOUSE = SimpleNamespace(
 def a_report(folder: Path, outcomes: list[Outcome]) -> Report:
     path = folder / "mine.jsonl"
     path.write_text("{}")
-    return report_of(outcomes, HOUSE, load_settings(), path)  # type: ignore[arg-type]
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    return report_of(outcomes, HOUSE, load_settings(), path.name, sha256)  # type: ignore[arg-type]
 
 
 class Elements(HTMLParser):

@@ -115,7 +115,7 @@ def test_an_address_of_a_page_that_is_not_there_shows_the_pages_of_the_file_and_
 
 def test_the_sidebar_leads_to_all_pages_and_keeps_the_rebuild(stage: Stage) -> None:
     at = opened(stage)
-    assert [link.label for link in at.get("page_link")] == ["Chat", "Knowledge base", "Settings"]
+    assert [link.label for link in at.get("page_link")] == ["Chat", "Knowledge base", "Evaluate", "Settings"]
     assert "Rebuild" in labels(at)
 
 
