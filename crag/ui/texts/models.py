@@ -60,8 +60,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "为此回答评分的模型与当前设置的模型不同。",
     ),
     "opinion_nobody": (
-        "None is chosen: set CRAG_LLM_PROVIDER and CRAG_LLM_MODEL.",
-        "尚未选择模型：请设置 CRAG_LLM_PROVIDER 和 CRAG_LLM_MODEL。",
+        "None is chosen: choose one on the page Settings, under Models.",
+        "尚未选择模型：请在“设置”页面的“模型”中选择。",
     ),
     "opinion_document": ("Document", "文档"),
     "opinion_row": ("{rank}. {place} · {score:.2f}", "{rank}. {place} · {score:.2f}"),
