@@ -106,7 +106,8 @@ def _print_trace(trace: Trace, shown: Sequence[str]) -> None:
         print(f"Web: {web_search(trace.web)}")
     for notice in trace.notices:
         print(f"Note: {notice}")
-    for source in trace.sources:
+    cited = {citation.n for citation in trace.citations}
+    for source in (source for source in trace.sources if source.n in cited):
         others = f" (also {', '.join(source.files[1:])})" if source.files[1:] else ""
         print(printable(f"[{source.n}] {label(source)}{others}"))
     if "scores" in shown:

@@ -31,6 +31,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "service_builtin": ("built in", "内置解析器"),
     "service_extractive": ("quotes the documents, no model", "引用文档原文，不使用模型"),
     "service_idf": ("keywords of the question, no model", "问题中的关键词，不使用模型"),
+    "service_row": ("{task}: {name}", "{task}：{name}"),
     "service_here": ("on this machine", "在本机"),
     "service_at": ("at {host}", "位于 {host}"),
     "test": ("Test connection", "测试连接"),
