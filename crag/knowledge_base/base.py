@@ -29,7 +29,7 @@ from crag.knowledge_base.mineru import MinerU, MinerUVersion
 from crag.knowledge_base.pages import Pages
 from crag.knowledge_base.plan import tried_again
 from crag.knowledge_base.publishing import read_state
-from crag.knowledge_base.records import State, Target
+from crag.knowledge_base.records import Look, State, Target
 from crag.knowledge_base.scan import Entry, Hasher, compare, differs, scan
 from crag.knowledge_base.snapshot import Snapshot, live_passages
 from crag.knowledge_base.upkeep import size_on_disk
@@ -93,20 +93,31 @@ class KnowledgeBase:
 
     # --- what there is ------------------------------------------------------------------------------------------
 
-    def changes(self) -> list[FileChange]:
-        """What a rebuild would do with each path, sorted; reads only what is new or touched."""
-        entries = scan(self._files_dir).entries
-        known = tried_again(self._catalog.files(), self._catalog.rows(), self._passwords)
+    def look(self) -> Look:
+        """The published files, and what lies in the folder now; reads only what is new or touched.
+
+        Raises KnowledgeBaseError where the folder cannot be listed.
+        """
+        found, rows = scan(self._files_dir), self._catalog.rows()
+        known = tried_again(self._catalog.files(), rows, self._passwords)
         options = self._catalog.options()
         self._hasher.remember(known)
-        found = compare(entries, known, self._hasher, self._fingerprint(), options, self._ocr)
-        return sorted(found, key=lambda change: change.path)
+        changes = compare(found.entries, known, self._hasher, self._fingerprint(), options, self._ocr)
+        ordered = sorted(changes, key=lambda change: change.path)
+        return Look(tuple(rows), tuple(ordered), tuple(found.ignored), self._ahead(rows))
+
+    def changes(self) -> list[FileChange]:
+        """What a rebuild would do with each path, sorted."""
+        return list(self.look().changes)
 
     def vectors_ahead(self) -> VectorsAhead | None:
         """What a rebuild would do with vectors, where that is more than adding to them on this machine; asks nobody."""
+        return self._ahead(self._catalog.rows())
+
+    def _ahead(self, rows: Sequence[FileRow]) -> VectorsAhead | None:
         state = self._catalog.state()
         destination = self._embedder.destination if isinstance(self._embedder, Sending) else ""
-        passages = sum({row.content: row.passages for row in self._catalog.rows()}.values())
+        passages = sum({row.content: row.passages for row in rows}.values())
         anew = bool(state.generation and passages) and state.fingerprint != self._fingerprint()
         if not anew and not destination:
             return None
@@ -116,10 +127,6 @@ class KnowledgeBase:
             passages=passages if anew else 0,
             destination=destination,
         )
-
-    def ignored(self) -> list[str]:
-        """Names of what else lies in Files/ and is left alone."""
-        return scan(self._files_dir).ignored
 
     def rows(self) -> list[FileRow]:
         """The published files by path; failed ones with their reason."""

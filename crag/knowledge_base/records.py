@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from crag.events import FileChange, FileRow, VectorsAhead
 from crag.knowledge_base.page_text import PageText
 from crag.schema import Passage
 
@@ -27,6 +28,20 @@ class State:
     sealed: str = ""
     vectors: int = 0
     removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is published and what lies in the folder, seen at one time."""
+
+    rows: tuple[FileRow, ...]
+    """The published files by path."""
+    changes: tuple[FileChange, ...]
+    """What a rebuild would do with each path, sorted."""
+    ignored: tuple[str, ...]
+    """Names of what else lies in the folder and is left alone."""
+    ahead: VectorsAhead | None
+    """As of `KnowledgeBase.vectors_ahead`."""
 
 
 @dataclass(frozen=True, slots=True)

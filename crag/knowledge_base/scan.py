@@ -55,16 +55,17 @@ def scan(folder: Path) -> Scan:
     root = folder.resolve()
     for directory, folders, names in os.walk(folder, onerror=_unlistable):
         folders.sort()
+        below = os.path.relpath(directory, folder)
         for name in sorted([*names, *folders]):
-            real = Path(directory, name)
+            path = _name(name if below == os.curdir else os.path.join(below, name))
             is_pdf = name.lower().endswith(".pdf") and not name.startswith(_TEMPORARY)
             if is_pdf:
-                entries.append(_entry(real, _name(real.relative_to(folder)), root))
+                entries.append(_entry(Path(directory, name), path, root))
             elif name in folders:
-                if real.is_symlink():
-                    ignored.append(f"{_name(real.relative_to(folder))}/")
+                if os.path.islink(os.path.join(directory, name)):
+                    ignored.append(f"{path}/")
             elif name not in _UNTOLD and not name.startswith(_TEMPORARY):
-                ignored.append(_name(real.relative_to(folder)))
+                ignored.append(path)
     return Scan(_distinct(sorted(entries, key=lambda entry: entry.path)), sorted(ignored))
 
 
@@ -93,19 +94,20 @@ def _unlistable(error: OSError) -> None:
     ) from None
 
 
-def _name(path: Path) -> str:
+def _name(path: str) -> str:
     """File names are bytes on Linux: what is no Unicode is shown escaped."""
-    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+    return os.fsencode(path.replace(os.sep, "/")).decode("utf-8", "backslashreplace")
 
 
 def _entry(real: Path, path: str, root: Path) -> Entry:
     try:
-        if real.is_symlink():
+        found = real.lstat()
+        if stat.S_ISLNK(found.st_mode):
             if not real.exists():
                 return Entry(path, real, error="It is a link that leads nowhere: put the file itself here.")
             if not real.resolve().is_relative_to(root):
                 return Entry(path, real, error="It is a link out of the folder: copy the file itself here.")
-        found = real.stat()
+            found = real.stat()
     except OSError as error:
         return Entry(path, real, error=_unopened(error))
     if stat.S_ISDIR(found.st_mode):

@@ -28,6 +28,8 @@ NEWEST = 20
 """So many finished files are shown while a build runs; all of them when it has ended."""
 MOST_LINES = 200
 """So many files are listed; the rest is counted."""
+FEW = 40
+"""Files whose list is drawn before anybody opens it."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ def look(process: Process) -> Overview:
     try:
         if building:
             return Overview(rows=tuple(base.rows()), building=True)
-        known = tuple(base.rows()), tuple(base.changes()), tuple(base.ignored())
-        found = Overview(*known, base.staged(), base.vectors_ahead())
+        seen = base.look()
+        found = Overview(seen.rows, seen.changes, seen.ignored, base.staged(), seen.ahead)
         process.forget_overtaken_build(base.version())
         if not found.to_do or (process.refused_at is not None and process.refused_at != found.rows):
             process.forget_failed_build()
@@ -276,8 +278,14 @@ def _spent(end: BuildFinished, currency: str, t: Texts) -> str:
 
 
 def _files(rows: tuple[FileRow, ...], t: Texts) -> None:
-    if rows:
-        with st.expander(t("files", n=len(rows)), icon=":material/folder:"):
+    """A short list is there at once, a long one when it is opened: it would cost every run of the page."""
+    if not rows:
+        return
+    many = len(rows) > FEW
+    label, icon = t("files", n=len(rows)), ":material/folder:"
+    box = st.expander(label, icon=icon, key="files-open", on_change="rerun") if many else st.expander(label, icon=icon)
+    if not many or box.open:
+        with box:
             _lines(sorted(rows, key=_worst_first), t)
 
 

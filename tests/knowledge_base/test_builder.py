@@ -42,7 +42,7 @@ def test_files_are_added_changed_removed_and_renamed(
     write("sub/b.PDF", "Bananas come from the south by ship.")
     (files / "notes.txt").write_text("not a PDF")
     assert states(base) == {"a.pdf": FileState.ADDED, "sub/b.PDF": FileState.ADDED}
-    assert base.ignored() == ["notes.txt"]
+    assert base.look().ignored == ("notes.txt",)
 
     done = built(base)
     assert (done.version, done.published, done.files, done.passages, done.failed) == (1, True, 2, 2, 0)

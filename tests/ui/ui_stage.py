@@ -38,6 +38,7 @@ from crag.events import (
 from crag.knowledge_base.evidence import PageWords
 from crag.knowledge_base.page_text import PageFacts
 from crag.knowledge_base.pages import GONE, Page, PageRow
+from crag.knowledge_base.records import Look
 from crag.parts import Parts
 from crag.refinement import ledger, recompose, select
 from crag.schema import (
@@ -271,8 +272,8 @@ class FakeBase:
         self.calls += 1
         return self.change_list
 
-    def ignored(self) -> list[str]:
-        return self.ignored_list
+    def look(self) -> Look:
+        return Look(tuple(self.rows()), tuple(self.changes()), tuple(self.ignored_list), self.ahead)
 
     def staged(self) -> int:
         return self.staged_count
