@@ -168,12 +168,8 @@ def _web(settings: Settings) -> Iterator[Finding]:
 
 
 def _evaluator(house: House, settings: Settings) -> Iterator[Finding]:
-    """What grades; that it works has been seen when the house was opened."""
-    if settings.evaluator == "lightweight":
-        yield Finding("evaluator", True, f"lightweight {house.evaluator.version}")
-        for notice in house.notices:
-            yield Finding("notice", False, notice)
-    elif settings.evaluator == "cross-encoder":
+    """The packages of a cross-encoder; that what grades works has been seen when the house was opened."""
+    if settings.evaluator == "cross-encoder":
         packages = ", ".join(f"{name} {version(name)}" for name in ("sentence-transformers", "transformers", "torch"))
         yield Finding("cross-encoder", True, f"{settings.grader_model} by {packages}")
 

@@ -40,7 +40,7 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
     if options.json:
         print(trace.model_dump_json(indent=2))
     else:
-        _print_trace(trace, shown)
+        print_trace(trace, shown)
     if trace.error:
         errors.print(trace.error)
         return FAILED
@@ -90,7 +90,8 @@ async def _answer(house: House, settings: Settings, question: str, files: tuple[
     return trace
 
 
-def _print_trace(trace: Trace, shown: Sequence[str]) -> None:
+def print_trace(trace: Trace, shown: Sequence[str]) -> None:
+    """What stands below the answer: the decision, notices, the sources that it cites, and what is to be `shown`."""
     print()
     if trace.direct:
         print("\nAnswered without documents: no evidence was needed.")
@@ -106,7 +107,8 @@ def _print_trace(trace: Trace, shown: Sequence[str]) -> None:
         print(f"Web: {web_search(trace.web)}")
     for notice in trace.notices:
         print(f"Note: {notice}")
-    for source in trace.sources:
+    cited = {citation.n for citation in trace.citations}
+    for source in (source for source in trace.sources if source.n in cited):
         others = f" (also {', '.join(source.files[1:])})" if source.files[1:] else ""
         print(printable(f"[{source.n}] {label(source)}{others}"))
     if "scores" in shown:

@@ -42,7 +42,7 @@ def _line(row: FileRow, ocr: str | None) -> str:
     path = printable(row.path)
     if row.error:
         return f"{path}: not indexed. {row.error}"
-    read = f", {row.ocr_pages} of them from their picture" if row.ocr_pages else ""
+    read = f" ({row.ocr_pages} read by OCR)" if row.ocr_pages else ""
     how = f", OCR {ocr}" if ocr else ""
     return f"{path}: {counted(row.pages, 'page')}{read}, {counted(row.passages, 'passage')}{how}" + "".join(
         f". Note: {warning.rstrip('.')}" for warning in row.warnings

@@ -62,8 +62,9 @@ def open_document(path: Path, password: SecretStr | None = None) -> Any:
     return _salvaged(document)
 
 
+_PROTECTED = "It is protected by a password: "
 _LOCKED = (
-    "It is protected by a password: give it on the page, or build with `python -m crag build --password FILE`, "
+    _PROTECTED + "give it on the file's page in Knowledge base, or build with `python -m crag build --password FILE`, "
     "which asks for it."
 )
 _WRONG = "The password that was given does not open it: check capitals and keyboard layout, and give it again."
@@ -71,7 +72,7 @@ _WRONG = "The password that was given does not open it: check capitals and keybo
 
 def wants_password(error: str | None) -> bool:
     """Whether this is why a file could not be opened: it was locked, or the password did not fit."""
-    return error in (_LOCKED, _WRONG)
+    return error is not None and (error == _WRONG or error.startswith(_PROTECTED))
 
 
 def read_head(path: Path, password: SecretStr | None = None, outline: bool = True) -> PdfHead:

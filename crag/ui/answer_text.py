@@ -30,8 +30,9 @@ def _blocks(lines: list[str], look: Look | None) -> Iterator[str]:
         block = list(group)
         said = "\n".join(block)
         if is_row and len(block) > 1:
-            yield _table(block, look)
-            first = True  # a table breaks the line by itself
+            table = _table(block, look)
+            yield table
+            first = table.endswith("</table>")  # a table breaks the line by itself, what stands behind it does not
         else:
             yield ("" if first else "\n") + _run(said, at, look)
             first = False
@@ -65,6 +66,9 @@ def _table(lines: list[str], look: Look | None) -> str:
     cells = [[cell.strip().replace("\\|", "|") for cell in _CELL.split(row["cells"])] for row in rows]
     kept = [row for row in cells if any(row) and not all(set(cell) <= {"-"} for cell in row)]
     body = "".join(f"<tr>{''.join(f'<td>{safe.in_html(cell)}</td>' for cell in row)}</tr>" for row in kept)
-    is_marker = look is not None and re.fullmatch(r"\[\d{1,3}\]", after)
-    behind = marks.marker_html(after, look) if look is not None and is_marker else safe.in_html(after)
+    ended = re.fullmatch(r"(?P<quote>”?)\s*(?P<marker>\[\d{1,3}\])", after)  # the quote may have begun above the table
+    if look is not None and ended:
+        behind = f"{ended['quote']} {marks.marker_html(ended['marker'], look)}".lstrip()
+    else:
+        behind = safe.in_html(after)
     return f"{safe.in_html(before)}<table class='crag-quoted'>{body}</table>{behind}"

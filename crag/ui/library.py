@@ -147,13 +147,13 @@ def _columns(rows: Sequence[FileRow], sizes: dict[str, int], t: Texts) -> dict[s
     return {
         "file": [safe.clean(row.path) for row in rows],
         "state": [t(f"file_{kind}") for kind in kinds],
+        "note": [_note(row, t) for row in rows],
         "pages": [row.pages if not row.error else None for row in rows],
         "passages": [row.passages if not row.error else None for row in rows],
         "ocr": [row.ocr_pages if not row.error else None for row in rows],
         "warnings": [len(row.warnings) + bool(row.error) for row in rows],
         "seconds": [row.seconds for row in rows],
         "size": [sizes.get(row.path) for row in rows],
-        "note": [_note(row, t) for row in rows],
     }
 
 
@@ -167,11 +167,11 @@ def _config(t: Texts) -> dict[str, Any]:
     return {
         "file": st.column_config.TextColumn(t("column_file"), width="medium", pinned=True),
         "state": st.column_config.TextColumn(t("column_state")),
+        "note": st.column_config.TextColumn(t("column_note"), width="medium"),
         "pages": number(t("column_pages"), format="localized"),
         "passages": number(t("column_passages"), format="localized"),
         "ocr": number(t("column_ocr"), format="localized", help=t("column_ocr_help")),
         "warnings": number(t("column_warnings")),
         "seconds": number(t("column_seconds"), format="%.1f"),
         "size": number(t("column_size"), format="bytes"),
-        "note": st.column_config.TextColumn(t("column_note"), width="large"),
     }

@@ -32,6 +32,7 @@ def draw(settings: Settings, t: Texts) -> None:
     """The drop area, the question about each taken name, and what became of the last uploads."""
     batch = st.session_state.setdefault("upload-batch", 0)
     key = f"upload-{batch}"
+    _in_own_words(settings, t)
     st.file_uploader(
         t("add_pdfs"),
         type="pdf",
@@ -45,6 +46,23 @@ def draw(settings: Settings, t: Texts) -> None:
     for number, waiting in enumerate(st.session_state.get("upload-waiting", [])):
         _ask(number, waiting, settings, t)
     say(st.session_state.get("upload-outcomes", []), settings, t)
+
+
+def _in_own_words(settings: Settings, t: Texts) -> None:
+    """Streamlit's drop area speaks English alone: in another language of the page our words stand in their place."""
+    if t.language == "en":
+        return
+    words = {
+        "[data-testid='stFileUploaderDropzone'] button p": t("upload_choose"),
+        "[class*='st-key-upload-'] [data-testid='stFileUploaderDropzoneInstructions'] span": t(
+            "upload_limit", limit=settings.max_upload_mb
+        ),
+    }
+    rules = (
+        f"{of} {{ font-size: 0; }} {of}::after {{ content: '{said}'; font-size: .875rem; }}"
+        for of, said in words.items()
+    )
+    st.html(f"<style>{' '.join(rules)}</style>")
 
 
 def forget() -> None:

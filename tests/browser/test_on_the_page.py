@@ -51,7 +51,7 @@ def test_the_place_of_an_answer_is_shown_and_its_page_can_be_inspected(app: str,
     page.goto(app)
     page.get_by_test_id("stFileUploader").wait_for(timeout=240_000)
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(pdf)
-    page.get_by_text("1 added").wait_for()
+    page.get_by_text("1 new").wait_for()
     page.get_by_role("button", name="Rebuild").click()
     page.get_by_text("Last rebuild: 1 read").wait_for(timeout=120_000)
     browsing.settled()

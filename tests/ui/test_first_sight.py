@@ -78,7 +78,7 @@ def test_files_that_are_not_indexed_yet_call_for_a_rebuild(stage: Stage) -> None
     at = stage.page()
     assert at.main.get("file_uploader")
     assert not at.button(key="rebuild").disabled
-    assert "1 added" in [expander.label for expander in at.expander]
+    assert "1 new" in [expander.label for expander in at.expander]
     assert "new.pdf" in html(at)
 
 

@@ -169,8 +169,8 @@ def test_a_file_is_deleted_after_a_second_question_that_names_it(stage: Stage) -
 
 def test_a_protected_file_takes_its_password_and_is_read_again(stage: Stage) -> None:
     locked = (
-        "It is protected by a password: give it on the page, or build with `python -m crag build --password FILE`, "
-        "which asks for it."
+        "It is protected by a password: give it on the file's page in Knowledge base, or build with "
+        "`python -m crag build --password FILE`, which asks for it."
     )
     stage.base.row_list = [FileRow(path="locked.pdf", content="", error=locked)]
     at = opened(stage, f="locked.pdf")

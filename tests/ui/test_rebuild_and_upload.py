@@ -275,3 +275,14 @@ def test_a_folder_is_not_watched_unless_asked_for(stage: Stage) -> None:
 def test_a_file_says_how_many_pages_were_read_by_ocr(stage: Stage) -> None:
     stage.base.row_list = [FileRow(path="scan.pdf", content="s", pages=3, passages=4, ocr_pages=2)]
     assert "3 p. · 4 passages · 2 pages read by OCR" in html(stage.page())
+
+
+def test_the_drop_area_speaks_chinese_where_the_page_does(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def styles(at: AppTest) -> str:
+        return "\n".join(element.proto.body for element in at.get("html") if element.proto.body.startswith("<style>"))
+
+    assert "upload" not in styles(stage.page()), "Streamlit's own words are English"
+    monkeypatch.setenv("CRAG_LANGUAGE", "zh")
+    shown = styles(stage.page())
+    assert "content: '选择文件'" in shown
+    assert "每个最大 200 MB" in shown

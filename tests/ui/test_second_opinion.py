@@ -75,7 +75,7 @@ def test_without_a_model_it_says_why_nobody_can_be_asked_and_the_mend(with_house
     at = open_panel(answered(with_house), "documents")
     assert any(one.label == "Second opinion" and not one.proto.expanded for one in at.expander)
     assert "lightweight gives a text the same score every time: only a model can say something new." in said(at)
-    assert "set CRAG_LLM_PROVIDER" in said(at)
+    assert "choose one on the page Settings" in said(at)
     assert not any(button.key.startswith("opinion-") for button in at.button)
 
 

@@ -54,7 +54,8 @@ def _draw_service(process: Process, person: Person, service: Service, t: Texts) 
             name = t(f"service_{service.name}") if service.name in OWN else service.name
             where = t("service_here") if not service.host else t("service_at", host=service.host)
             said = f"**{safe.in_markdown(name)}**" + (f" :small[{safe.in_markdown(where)}]" if service.name else "")
-            st.markdown(f"{ICONS[service.task]} {t(f'task_{service.task}')}: {said}", width="stretch")
+            row = t("service_row", task=t(f"task_{service.task}"), name=said)
+            st.markdown(f"{ICONS[service.task]} {row}", width="stretch")
             if service.can_be_tested:
                 _draw_test(process, person, service, t)
         if service.can_be_tested:

@@ -13,10 +13,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "partial": ("partial", "部分相关"),
     "irrelevant": ("irrelevant", "不相关"),
     "ungraded": ("ungraded", "未评分"),
-    "added": ("added", "新增"),
+    "added": ("new", "新增"),
     "changed": ("changed", "已修改"),
     "removed": ("removed", "已删除"),
-    "n_added": ("{n} added", "新增 {n}"),
+    "n_added": ("{n} new", "新增 {n}"),
     "n_changed": ("{n} changed", "修改 {n}"),
     "n_removed": ("{n} removed", "删除 {n}"),
     "n_unchanged": ("{n} unchanged", "未变 {n}"),
@@ -164,8 +164,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "no_score": ("no score", "无得分"),
     "given": ("Given to the generator", "提供给生成器的文本"),
     "given_help": (
-        "{n} character, exactly as it was read, from {sources} numbered sources|"
-        "{n} characters, exactly as they were read, from {sources} numbered sources",
+        "{n} character, exactly as it was read; numbered sources: {sources}|"
+        "{n} characters, exactly as they were read; numbered sources: {sources}",
         "共 {n} 个字符，来自 {sources} 个编号来源，与生成器读到的完全一致",
     ),
     "given_nothing": (

@@ -15,8 +15,10 @@ SENTENCES: Final[dict[str, str]] = {
     "Opening it needs more memory than allowed: split or re-export the file.": (
         "打开该文件所需内存超过限制：请拆分或重新导出。"
     ),
-    "It is protected by a password: give it on the page, or build with `python -m crag build --password FILE`, which "
-    "asks for it.": "文件受密码保护：请在页面上输入密码，或运行 `python -m crag build --password FILE`。",
+    "It is protected by a password: give it on the file's page in Knowledge base, or build with `python -m crag build "
+    "--password FILE`, which asks for it.": (
+        "文件受密码保护：请在“知识库”中该文件的页面上输入密码，或运行 `python -m crag build --password FILE`。"
+    ),
     "The password that was given does not open it: check capitals and keyboard layout, and give it again.": (
         "所给密码无法打开该文件：请检查大小写和键盘布局后重新输入。"
     ),

@@ -165,6 +165,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "password_read": ("Read again", "重新读取"),
     "password_show": ("Show the pages", "显示页面"),
     # upload
+    "upload_choose": ("Upload", "选择文件"),
+    "upload_limit": ("{limit} MB per file • PDF", "或拖放到这里 · PDF，每个最大 {limit} MB"),
     "upload_saved": ("{file} is added: rebuild to ask it.", "已添加 {file}：重建后即可提问。"),
     "upload_same": ("{file} is already there.", "{file} 已存在。"),
     "uploads_saved": (

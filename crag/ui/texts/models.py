@@ -31,6 +31,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "service_builtin": ("built in", "内置解析器"),
     "service_extractive": ("quotes the documents, no model", "引用文档原文，不使用模型"),
     "service_idf": ("keywords of the question, no model", "问题中的关键词，不使用模型"),
+    "service_row": ("{task}: {name}", "{task}：{name}"),
     "service_here": ("on this machine", "在本机"),
     "service_at": ("at {host}", "位于 {host}"),
     "test": ("Test connection", "测试连接"),
@@ -60,8 +61,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "为此回答评分的模型与当前设置的模型不同。",
     ),
     "opinion_nobody": (
-        "None is chosen: set CRAG_LLM_PROVIDER and CRAG_LLM_MODEL.",
-        "尚未选择模型：请设置 CRAG_LLM_PROVIDER 和 CRAG_LLM_MODEL。",
+        "None is chosen: choose one on the page Settings, under Models.",
+        "尚未选择模型：请在“设置”页面的“模型”中选择。",
     ),
     "opinion_document": ("Document", "文档"),
     "opinion_row": ("{rank}. {place} · {score:.2f}", "{rank}. {place} · {score:.2f}"),

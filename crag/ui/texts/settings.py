@@ -55,8 +55,9 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "reset_all_do": ("Yes, all of them", "是，全部恢复"),
     "counts_next": (
-        "What you change counts from the next question on and is kept for the next time, in {file} on this machine.",
-        "更改从下一个问题起生效，并保存在本机的 {file} 中。",
+        "What you change counts from the next question on, unless it says otherwise, and is kept for the next time, in "
+        "{file} on this machine.",
+        "除非另有说明，更改从下一个问题起生效，并保存在本机的 {file} 中。",
     ),
     "settings_unreadable": (
         "What was changed here cannot be read, so that the environment and the defaults count. {error}",
