@@ -108,6 +108,8 @@ class Process:
         self._forgotten: str | None = None
         self._again: tuple[str, str] | None = None
         """The path that was read again last, and the job that did."""
+        self.compared: dict[tuple[str, str], str] = {}
+        """By turn and way, the job that answered its question another way last."""
         self._store: Store | None = None
         self.keeping = Keeping(self.kept)
         self.talks = Talks(self.runtime, self.keeping)

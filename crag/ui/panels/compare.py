@@ -90,7 +90,7 @@ def _key(trace: Trace, name: str) -> str:
 
 
 def _job(process: Process, trace: Trace, way: str) -> Job[Any] | None:
-    return process.runtime.job(st.session_state.get(_key(trace, f"job-{way}"), ""))
+    return process.runtime.job(process.compared.get((trace.turn_id, way), ""))
 
 
 def _start_buttons(process: Process, settings: Settings, trace: Trace, t: Texts) -> None:
@@ -149,7 +149,7 @@ def _another_way(process: Process, settings: Settings, trace: Trace, way: str) -
 
 
 def _start(process: Process, trace: Trace, way: str, source: Callable[[], Any]) -> None:
-    st.session_state[_key(trace, f"job-{way}")] = process.runtime.start("compare", source()).id
+    process.compared[trace.turn_id, way] = process.runtime.start("compare", source()).id
 
 
 def _start_other(process: Process, trace: Trace, settings: Settings, chosen: dict[str, object]) -> None:
@@ -162,7 +162,7 @@ def _start_other(process: Process, trace: Trace, settings: Settings, chosen: dic
         return
     question = trace.standalone or trace.question
     source = state.turn_source(_house(process), other, question, trace.files)
-    st.session_state[_key(trace, f"job-{OTHER}")] = process.runtime.start("compare", source).id
+    process.compared[trace.turn_id, OTHER] = process.runtime.start("compare", source).id
 
 
 def _columns(trace: Trace, found: Sequence[tuple[str, Job[Any]]], t: Texts, following: bool) -> None:

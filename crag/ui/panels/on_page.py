@@ -12,7 +12,7 @@ import streamlit as st
 from crag.cited import look_of, strips_on
 from crag.errors import CragError
 from crag.knowledge_base.evidence import Look, Mark, PageWords, shown
-from crag.schema import GradedStrip, Trace
+from crag.schema import Fate, GradedStrip, Trace
 from crag.ui import library, safe, state
 from crag.ui.library_controls import draw_password
 from crag.ui.panels import sheet
@@ -139,8 +139,10 @@ def marks_of(trace: Trace, strips: Sequence[GradedStrip], words: PageWords, page
 
 
 def _said(trace: Trace, strip: GradedStrip, t: Texts) -> str:
+    """How it looks, its score, and where the score alone does not tell it, why."""
     score = t("no_score") if strip.score is None else f"{strip.score:.2f}"
-    return f"{t(f'look_{look_of(trace, strip)}')} · {score}"
+    why = "" if strip.fate is Fate.KEPT else f" · {t(f'fate_{strip.fate.name.lower()}')}"
+    return f"{t(f'look_{look_of(trace, strip)}')} · {score}{why}"
 
 
 def _legend(trace: Trace, strips: Sequence[GradedStrip], page: Page, t: Texts) -> None:
