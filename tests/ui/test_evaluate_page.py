@@ -239,6 +239,10 @@ def test_an_answer_is_opened_by_its_address_with_what_was_expected(stage: Stage,
     assert "was deleted, or not asked yet" in shown(page(stage, "99"))
 
 
+def test_an_address_with_an_endless_number_names_no_question(stage: Stage, slow: Slow) -> None:
+    assert "No golden questions yet" in shown(page(stage, "9" * 5000))
+
+
 def test_where_nothing_can_be_asked_the_run_says_so(stage: Stage, slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
     stage.page()
     store().save([ANVIL])

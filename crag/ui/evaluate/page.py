@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 QUESTION: Final = "q"
 """The query parameter that names a question whose answer is shown, so that a reload shows it again."""
+LONGEST_ID: Final = 18
+"""Digits."""
 
 
 def draw(process: Process, overview: Overview, t: Texts) -> None:
@@ -31,7 +33,7 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
     with st.container(key="evaluate"):
         try:
             named = st.query_params.get(QUESTION, "")
-            if named.isascii() and named.isdigit():
+            if named.isascii() and named.isdigit() and len(named) <= LONGEST_ID:
                 one_answer.draw(process, int(named), go, t)
             else:
                 _draw(process, house, overview, t)
