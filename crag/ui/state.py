@@ -377,7 +377,15 @@ class Process:
 
     @contextmanager
     def _at_work(self) -> Iterator[House]:
-        """The house, which is not closed before the work that is begun in here has been registered as a job."""
+        """The house, which is not closed before the work that is begun in here has been registered as a job.
+
+        Where it is just being opened anew, from another tab say, this waits for it: the click came from a page that
+        still had the old one.
+        """
+        opening = self.runtime.latest("open")
+        if opening is not None:
+            for _ in opening.follow():
+                pass
         with self._lock:
             yield self._opened()
 
