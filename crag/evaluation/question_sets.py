@@ -234,8 +234,8 @@ def as_jsonl(questions: Iterable[Question]) -> str:
 
 
 def as_csv(questions: Iterable[Question]) -> str:
-    """Likewise as a table, in which a spreadsheet finds no formula. Answers stand in one cell with `|` between them; in an answer, where it means nothing to
-    the search for it, `|` becomes a blank."""
+    """Likewise as a table, in which a spreadsheet finds no formula. Answers stand in one cell with `|` between them;
+    in an answer, where it means nothing to the search for it, `|` becomes a blank."""
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(WRITTEN)

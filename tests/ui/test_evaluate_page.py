@@ -220,7 +220,7 @@ def test_a_run_goes_on_without_the_page_is_found_again_and_stops_on_a_click(stag
     assert any(bar.proto.text.startswith("Asked 1 of 3") for bar in at.get("progress"))
     assert "a slow one" in shown(at)
     assert at.button(key="golden-run-all").disabled
-    jobs.run(state.process(), state.process().house, state.process().settings, store().all())  # type: ignore[arg-type]
+    jobs.run(state.process(), store().all())
     assert jobs.running(state.process()) is job, "a second run joins the first"
     at = waited(at.button(key="golden-stop").click().run())
     assert "stopped, 2 not asked" in shown(at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from config import Settings
 from crag.errors import EmbeddingError
 from crag.history.preferences import Preferences
 from crag.ui import state
+from crag.ui.evaluate import jobs
 
 
 @pytest.fixture
@@ -81,6 +83,27 @@ def test_what_is_asked_in_another_tab_meanwhile_is_answered_when_it_is_open_agai
     other = ended(ask(other, "What is asked meanwhile?"))
     assert [turn.question for turn in state.process().talks.all()[0].turns] == ["What is asked meanwhile?"]
     assert "128" in html(other)
+
+
+def test_golden_questions_run_from_another_tab_meanwhile_are_asked_of_what_is_open_then(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    async def run_golden(house: Any, *_: Any) -> AsyncIterator[Any]:
+        asked.append(house)
+        yield None
+
+    monkeypatch.setattr("crag.evaluation.golden_runs.run_golden", run_golden)
+    stage.page()
+    before = state.process().house
+    assert state.process().reopen()
+    jobs.run(state.process(), [])
+    job = state.process().runtime.latest(jobs.RUN)
+    assert job is not None
+    list(job.follow(timeout=5))
+    assert asked == [state.process().house]
+    assert asked != [before]
 
 
 def test_where_it_cannot_be_opened_so_it_runs_as_before_and_says_why(stage: Stage, opened: list[Settings]) -> None:

@@ -54,7 +54,7 @@ def _draw(process: Process, house: House, overview: Overview, t: Texts) -> None:
     settings = person.of(process).settings
     job = jobs.running(process)  # read once: what is drawn as running ends in a rerun
     table = table_of(process, house, settings, overview)
-    questions.draw(process, house, settings, table, job is not None, t)
+    questions.draw(process, table, job is not None, t)
     if job is not None:
         follow.draw(job, t)
     elif (last := process.runtime.latest(jobs.RUN)) is not None and last.state is JobState.FAILED:
