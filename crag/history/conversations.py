@@ -188,6 +188,15 @@ class Conversations:
             turns=tuple(_turn(row) for row in rows),
         )
 
+    def outline(self, conversation: str) -> dict[str, bool]:
+        """The ids of its turns, and whether each has ended; none where it is not there."""
+        if not self._store.exists:
+            return {}
+        ended = turns.c.trace.is_not(None) | turns.c.error.is_not(None)
+        query = sa.select(turns.c.turn_id, ended).where(turns.c.conversation == conversation)
+        with self._store.engine().connect() as connection:
+            return {turn_id: bool(there) for turn_id, there in connection.execute(query)}
+
     def rename(self, conversation: str, title: str) -> str:
         """Gives it a title, and returns it; an empty one makes it the first words of its first question again."""
         name = " ".join(visible(title).split())[:LONGEST_NAME]
