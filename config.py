@@ -242,8 +242,10 @@ class Settings(BaseSettings):
     )
     @classmethod
     def _is_an_address(cls, url: str) -> str:
-        if url and not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", url):
-            raise Unfit("address", "", "this is no address that begins with https:// or http://")
+        """Paths are added to it; a name, a password or a key in it would be shown wherever the address is."""
+        if url and not re.fullmatch(r"https?://[^\s/@?#]+(/[^\s?#]*)?", url):
+            told = "this is no address that begins with https:// or http:// and has neither @ nor ? nor # in it"
+            raise Unfit("address", "", told)
         return url.rstrip("/")
 
     @model_validator(mode="after")

@@ -259,6 +259,21 @@ def test_a_deleted_conversation_is_gone_until_it_is_brought_back_and_then_whole(
     assert found.turns[0].trace == made
 
 
+def test_who_goes_on_in_a_conversation_that_another_process_deleted_finds_it_in_the_list(store: Store) -> None:
+    here, elsewhere = Conversations(store), Conversations(Store(store.path))
+    asked(here, "c", "1")
+    elsewhere.delete("c")
+    asked(here, "c", "2")
+    assert [row.id for row in elsewhere.latest()] == ["c"]
+    found = elsewhere.load("c")
+    assert found is not None
+    assert [turn.turn_id for turn in found.turns] == ["1", "2"]
+
+
+def test_a_question_of_signs_that_cannot_be_seen_has_a_title_to_click() -> None:
+    assert title_of("\u200b\u2060") == "…"
+
+
 def test_what_was_deleted_long_ago_is_removed_with_its_answers_and_nothing_else(
     kept: Conversations, store: Store
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from crag.cli.console import errors
 from tests.search.tavily_server import KEY, a_result, serving
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -293,6 +294,11 @@ def test_doctor_tells_of_a_damaged_catalog_beside_all_else(tmp_path: Path) -> No
     assert "FAIL" in ended.stdout
     assert "Python" in ended.stdout
     assert "Traceback" not in ended.stderr + ended.stdout
+
+
+def test_names_of_files_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    errors.print(":smile: [bold]plan.pdf")
+    assert capsys.readouterr().err == ":smile: [bold]plan.pdf\n"
 
 
 def test_single_files_are_listed_read_again_asked_and_deleted(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ def test_a_threshold_that_is_changed_counts_as_set_explicitly() -> None:
         ({"parser": "mineru"}, {"parser": "needs_service"}),
         ({"lower": 0.9}, {"lower": "order"}),
         ({"ollama_url": "localhost"}, {"ollama_url": "address"}),
+        ({"ollama_url": "http://me:secret@localhost"}, {"ollama_url": "address"}),
+        ({"openai_api_base": "http://localhost/v1?key=secret"}, {"openai_api_base": "address"}),
         ({"k": 99, "quotes": 0, "llm_timeout": 0}, {"k": "at_most", "quotes": "at_least", "llm_timeout": "above"}),
         ({"k": "many", "web": "sometimes", "currency": "x" * 9}, {"k": "number", "web": "choice", "currency": "long"}),
         ({"language": 5}, {"language": "choice"}),

@@ -13,7 +13,7 @@ from crag.assembly import House, open_house
 
 DONE, FAILED, USAGE, NOTHING_INDEXED, LOCKED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
-errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 @contextlib.contextmanager

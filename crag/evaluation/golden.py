@@ -18,6 +18,8 @@ from crag.text import language, visible
 SET: Final = "golden questions"
 """Name of the set in reports and calibrations."""
 Form = Literal["jsonl", "csv"]
+LARGEST_PAGE: Final = 999_999_999
+"""What a file of questions can name as well."""
 Problem = Literal["empty", "long", "page", "no_file", "no_words", "twice"]
 """Why a question cannot be kept: it is empty; it is too long; its page is no whole number from 1 on; it names a page
 without a file; an answer has neither letter nor digit; the same question is there already."""
@@ -66,7 +68,7 @@ def problem(golden: Golden, others: Sequence[Golden] = ()) -> Problem | None:
         return "empty"
     if len(golden.question) > LONGEST_QUESTION:
         return "long"
-    if golden.page is not None and golden.page < 1:
+    if golden.page is not None and not 1 <= golden.page <= LARGEST_PAGE:
         return "page"
     if golden.page is not None and not golden.file:
         return "no_file"

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from crag.errors import QuestionSetError
 from crag.evaluation.matching import searchable
+from crag.pipeline import LONGEST_QUESTION
 from crag.schema import Action, Frozen
-from crag.text import language
+from crag.text import language, visible
 
 Row = Mapping[str, Any]
 
@@ -24,6 +25,8 @@ COLUMNS = ("question", "expected", "action", "file", "page", "answers", "answer"
 
 _PAGE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?")
 """A page as people and tables write it: spreadsheets and data frames make 1.0 of 1."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""What a cell begins with that a spreadsheet would work out as a formula, had it no apostrophe before it."""
 
 
 class Question(Frozen):
@@ -127,7 +130,7 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
             if len(cells) > len(header):
                 raise _bad(path, line, "has more cells than the header", "put cells with commas in double quotes")
             if any(cell.strip() for cell in cells):
-                yield line, _cells(header, cells)
+                yield line, _cells(header, [_without_apostrophe(cell) for cell in cells])
     except csv.Error as error:
         raise _bad(path, reader.line_num, f"is no CSV ({error})", "correct its quotes") from None
 
@@ -145,8 +148,11 @@ def _cells(header: list[str], cells: list[str]) -> Row:
 
 def _question(path: Path, line: int, row: Row) -> Question:
     text = _text_of(row.get("question"))
-    if not text:
+    if not visible(text).strip():
         raise _bad(path, line, "has no question", "write one under `question`")
+    if len(text) > LONGEST_QUESTION:
+        mend = f"shorten it to at most {LONGEST_QUESTION}"
+        raise _bad(path, line, f"has a question of {len(text)} characters", mend)
     file = _text_of(row.get("file")) or None
     page = _page(path, line, row.get("page"))
     if page is not None and file is None:
@@ -228,13 +234,23 @@ def as_jsonl(questions: Iterable[Question]) -> str:
 
 
 def as_csv(questions: Iterable[Question]) -> str:
-    """Likewise as a table. Answers stand in one cell with `|` between them; in an answer, where it means nothing to
-    the search for it, `|` becomes a blank."""
+    """Likewise as a table, in which a spreadsheet finds no formula. Answers stand in one cell with `|` between them;
+    in an answer, where it means nothing to the search for it, `|` becomes a blank."""
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(WRITTEN)
     for question in questions:
         row = question.model_dump(mode="json", include=set(WRITTEN))
         row["answers"] = "|".join(answer.replace("|", " ") for answer in question.answers)
-        writer.writerow(["" if row[name] is None else row[name] for name in WRITTEN])
+        writer.writerow(["" if row[name] is None else _as_text(str(row[name])) for name in WRITTEN])
     return written.getvalue()
+
+
+def _as_text(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _without_apostrophe(cell: str) -> str:
+    """The cell as it was before `_as_text`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell

@@ -75,8 +75,8 @@ class KeptConversation(Frozen):
 
 
 def title_of(question: str) -> str:
-    """The first words of a question, on one line."""
-    text = " ".join(visible(question).split())
+    """The first words of a question, on one line; `…` where it has none that can be seen."""
+    text = " ".join(visible(question).split()) or "…"
     if len(text) <= LONGEST_TITLE:
         return text
     cut = text[:LONGEST_TITLE]
@@ -97,7 +97,7 @@ class Conversations:
         """Keeps a turn that begins, at the end of the conversation, which is made where it is not there.
 
         With `beside`, the id of another turn, it is a further version at that one's place, and the one that is shown.
-        What is kept already stays as it is.
+        What is kept already stays as it is. A conversation that was deleted elsewhere meanwhile is there again.
         """
         time = _instant()
         with writing(self._store.engine()) as connection:
@@ -124,7 +124,7 @@ class Conversations:
             }
             connection.execute(sa.update(turns).where(here).values(shown=False))
             connection.execute(sa.insert(turns).values(row))
-            self._touch(connection, conversation, changed=time, files=json.dumps(list(files)))
+            self._touch(connection, conversation, changed=time, files=json.dumps(list(files)), deleted=None)
 
     def end(self, turn_id: str, trace: Trace | None, error: str | None = None) -> None:
         """Keeps what a turn has led to: its trace, or the sentence why there is none."""
@@ -187,6 +187,15 @@ class Conversations:
             files=_list(found["files"]),
             turns=tuple(_turn(row) for row in rows),
         )
+
+    def outline(self, conversation: str) -> dict[str, bool]:
+        """The ids of its turns, and whether each has ended; none where it is not there."""
+        if not self._store.exists:
+            return {}
+        ended = turns.c.trace.is_not(None) | turns.c.error.is_not(None)
+        query = sa.select(turns.c.turn_id, ended).where(turns.c.conversation == conversation)
+        with self._store.engine().connect() as connection:
+            return {turn_id: bool(there) for turn_id, there in connection.execute(query)}
 
     def rename(self, conversation: str, title: str) -> str:
         """Gives it a title, and returns it; an empty one makes it the first words of its first question again."""

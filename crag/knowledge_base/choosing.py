@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
@@ -14,12 +15,13 @@ _NEAR = 3
 def choose(names: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
     """The paths that any of `names` means, in the order of `paths`, whatever the case of letters.
 
-    A name is a whole path; otherwise a pattern with `*`, `?` or `[…]` for the path or the file's name; otherwise a part
-    of the path. Raises QuestionError for a name that means none, with the nearest.
+    A name is a whole path; otherwise a part of the path, as it stands or in other code points for the same letters, or
+    a pattern with `*`, `?` or `[…]` for the path or the file's name. Raises QuestionError for a name that means none,
+    with the nearest.
     """
     chosen: set[str] = set()
     for name in names:
-        found = [name] if name in paths else [path for path in paths if _means(name.casefold(), path.casefold())]
+        found = [name] if name in paths else [path for path in paths if _means(_plain(name), _plain(path))]
         if not name.strip() or not found:
             raise QuestionError(f"No indexed file is called “{name}”{near(name, paths)}.")
         chosen.update(found)
@@ -44,6 +46,9 @@ def _stem(path: str) -> str:
 
 
 def _means(name: str, path: str) -> bool:
-    if any(sign in name for sign in "*?["):
-        return fnmatchcase(path, name) or fnmatchcase(path.rpartition("/")[2], name)
-    return name in path
+    return name in path or fnmatchcase(path, name) or fnmatchcase(path.rpartition("/")[2], name)
+
+
+def _plain(text: str) -> str:
+    """macOS writes é of a file's name as two code points, the keyboard as one."""
+    return unicodedata.normalize("NFC", text).casefold()

@@ -15,7 +15,7 @@ from crag.runtime import Job
 from crag.ui import long_conversation, safe, sidebar, state, turn_tools, uploading
 from crag.ui.conversations import Conversation
 from crag.ui.knowledge import Overview
-from crag.ui.naming_files import Unclear, narrowed
+from crag.ui.naming_files import Unclear, naming, narrowed
 from crag.ui.state import Process
 from crag.ui.texts import Texts
 from crag.ui.upload import Outcome
@@ -159,7 +159,7 @@ def _choose(
     """The chosen file takes the place of the name; another name may still be unclear."""
     rows = process.house.knowledge_base.rows() if process.house else []
     paths = list(dict.fromkeys([path, *(row.path for row in rows if row.passages and not row.error)]))
-    text = told.text.replace(written, f"@“{path}”" if '"' in path else f'@"{path}"', 1)
+    text = told.text.replace(written, naming(path), 1)
     found = narrowed(text, paths)
     empty = found.unclear is None and not found.question.strip()
     if found.unclear is not None or empty:

@@ -131,7 +131,7 @@ class Conversation:
     def index(self, turn: Turn) -> int:
         """Number of the place, from 0, that has this version. Raises ValueError where none has."""
         for i, place in enumerate(self.places):
-            if any(version.job is turn.job for version in place.versions):
+            if any(version.job.id == turn.job.id for version in place.versions):
                 return i
         raise ValueError("this turn belongs to another conversation")
 

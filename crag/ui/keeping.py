@@ -92,6 +92,18 @@ class Keeping:
         found = self.opened().load(conversation_id)
         return _found(found, settings) if found else None
 
+    def overtaken(self, conversation: Conversation) -> bool:
+        """Whether another process has asked in it since it was read, or has ended what ran there then."""
+        if conversation.running or conversation.unkept:
+            return False
+        known = {turn.job.id: turn.gap for place in conversation.places for turn in place.versions}
+        try:
+            there = self.opened().outline(conversation.id)
+        except CragError as error:
+            log.warning("whether a conversation goes on elsewhere is not known: %s", error)
+            return False
+        return any(id_ not in known or (ended and known[id_] == "interrupted") for id_, ended in there.items())
+
     def settle(self) -> None:
         """Waits until everything up to now is written, or has failed."""
         self._pool.submit(lambda: None).result()

@@ -19,6 +19,8 @@ _NAMED = re.compile(
 )
 """Behind a letter it is the address of a person."""
 _ENDS: Final = ".,;:!?，。；：！？"
+_QUOTES: Final = str.maketrans(dict.fromkeys('"“”「」', "'"))
+"""A name stands between quotation marks, so those inside of it are written as apostrophes."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +64,26 @@ def narrowed(text: str, paths: Sequence[str]) -> Narrowed:
     return Narrowed(re.sub(rf"\s+(?=[{_ENDS}])", "", question) if files else text, tuple(files))
 
 
+def naming(path: str) -> str:
+    """How this file and no other is named in a question."""
+    return f'@"{_written(path)}"'
+
+
 def _resolved(said: str, paths: Sequence[str], *, quoted: bool) -> tuple[list[str], str]:
     """The paths that fit best, and what follows the name without a space ("@报告里" names 报告)."""
-    for fits in (_is, _begins, _holds):
+    if exact := [path for path in paths if _written(path) == said]:
+        return exact[:1], ""
+    for fits in (_is_path, _is, _begins, _holds):
         if found := [path for path in paths if fits(_plain(said), path)]:
             return found, ""
     for end in range(len(said) - 1, SHORTEST - 1, -1) if not quoted else ():
         if found := [path for path in paths if _is(_plain(said[:end]), path)]:
             return found, said[end:]
     return [], ""
+
+
+def _is_path(name: str, path: str) -> bool:
+    return name == _plain(path)
 
 
 def _is(name: str, path: str) -> bool:
@@ -102,5 +115,10 @@ def _stem(path: str) -> str:
     return base[:-4] if base.lower().endswith(".pdf") else base
 
 
+def _written(path: str) -> str:
+    """On one line and without quotation marks."""
+    return " ".join(path.translate(_QUOTES).split())
+
+
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().strip()
+    return unicodedata.normalize("NFKC", _written(text)).casefold()

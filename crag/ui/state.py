@@ -205,7 +205,7 @@ class Process:
 
     def _write(self, source: Callable[[KnowledgeBase, Job[BuildEvent]], Iterator[BuildEvent]]) -> Job[BuildEvent]:
         """Runs what writes the index; where another process writes it, that is no failure but a reason to wait."""
-        with self._at_work() as house:
+        with self.at_work() as house:
             base = house.knowledge_base
 
             def run(job: Job[BuildEvent]) -> Iterator[BuildEvent]:
@@ -252,7 +252,7 @@ class Process:
         to. Where an earlier turn still runs, or `after`, the new one waits for its end.
         """
         known = self.conversation(conversation_id) if conversation_id else None
-        with self._at_work():
+        with self.at_work():
             answering = self._answering(question, settings, only or files)
             return self.talks.ask(known, question, settings, files, answering, only, after)
 
@@ -267,7 +267,7 @@ class Process:
 
         `answering` gets what was said before the turn, and the gate for its query where `settings.web` is "ask".
         """
-        with self._at_work():
+        with self.at_work():
             return self.talks.add_version(conversation, turn, answering, settings, made)
 
     def answer_with(
@@ -302,7 +302,7 @@ class Process:
     def branch(self, conversation: Conversation, turn: Turn, question: str, settings: Settings) -> Conversation:
         """A new conversation with the turns before `turn`, in which `question` is asked in its place."""
         answering = self._answering(question, settings, turn.files)
-        with self._at_work():
+        with self.at_work():
             return self.talks.branch(conversation, turn, question, settings, answering)
 
     def conversation(self, conversation_id: str) -> Conversation | None:
@@ -320,7 +320,7 @@ class Process:
         """Tests a service in one real round trip, as a job."""
         from crag.services import try_out
 
-        with self._at_work() as house:
+        with self.at_work() as house:
 
             async def source(_: Job[Tested]) -> AsyncIterator[Tested]:
                 yield await try_out(service, settings, house)
@@ -378,8 +378,16 @@ class Process:
             self.house.close()
 
     @contextmanager
-    def _at_work(self) -> Iterator[House]:
-        """The house, which is not closed before the work that is begun in here has been registered as a job."""
+    def at_work(self) -> Iterator[House]:
+        """The house, which is not closed before the work that is begun in here has been registered as a job.
+
+        Where it is just being opened anew, from another tab say, this waits for it: the click came from a page that
+        still had the old one.
+        """
+        opening = self.runtime.latest("open")
+        if opening is not None:
+            for _ in opening.follow():
+                pass
         with self._lock:
             yield self._opened()
 

@@ -29,14 +29,18 @@ class Talks:
         self._lock = threading.Lock()
 
     def get(self, conversation_id: str, settings: Settings) -> Conversation | None:
-        """The conversation, read where it is not in memory; None where it is not there or deleted.
+        """The conversation, read where it is not in memory or went on in another process; None where it is not there
+        or deleted.
 
         Turns that are read have `settings` where nothing was kept of them. Raises HistoryError.
         """
-        if conversation_id not in self._conversations and (found := self._keeping.load(conversation_id, settings)):
+        known = self._conversations.get(conversation_id)
+        if known is None or self._keeping.overtaken(known):
+            found = self._keeping.load(conversation_id, settings)
             with self._lock:
-                self._conversations.setdefault(conversation_id, found)
-                self._make_room()
+                if found is not None and self._conversations.get(conversation_id) is known:
+                    self._conversations[conversation_id] = found
+                    self._make_room()
         known = self._conversations.get(conversation_id)
         return None if known is None or known.deleted else known
 
@@ -70,9 +74,11 @@ class Talks:
     ) -> Turn:
         """Begins another version of the answer at the place of `turn`, which is shown from now on.
 
-        Raises ValueError where the conversation does not have the turn.
+        One that was deleted meanwhile is there again. Raises ValueError where the conversation does not have the turn.
         """
         with self._lock:
+            conversation = self._current(conversation)
+            conversation.deleted = False
             at = conversation.index(turn)
             earlier = conversation.turns[:at]
             version = self._begin(earlier, turn.question, settings, turn.files, answering, made)
@@ -102,8 +108,9 @@ class Talks:
     def show(self, conversation: Conversation, turn: Turn) -> None:
         """Shows this version in its place."""
         with self._lock:
+            conversation = self._current(conversation)
             place = conversation.places[conversation.index(turn)]
-            place.shown = next(i for i, version in enumerate(place.versions) if version.job is turn.job)
+            place.shown = next(i for i, version in enumerate(place.versions) if version.job.id == turn.job.id)
         self._keeping.write(conversation, lambda kept: kept.show(conversation.id, turn.job.id))
 
     def rate(self, conversation: Conversation, turn: Turn, liked: bool | None, why: str) -> None:
@@ -125,6 +132,10 @@ class Talks:
         """Raises HistoryError."""
         self._keeping.opened().restore(conversation_id)
         self._mark(conversation_id, deleted=False)
+
+    def _current(self, conversation: Conversation) -> Conversation:
+        """The one in memory: a page that was drawn before it was read anew still holds the one before."""
+        return self._conversations.setdefault(conversation.id, conversation)
 
     def _mark(self, conversation_id: str, deleted: bool) -> None:
         if known := self._conversations.get(conversation_id):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -174,6 +176,7 @@ async def test_a_turn_becomes_a_question_with_its_action_and_first_cited_page(ho
         (Golden(question=" \u200b "), "empty"),
         (Golden(question="x" * 4001), "long"),
         (Golden(question="q", file="a.pdf", page=0), "page"),
+        (Golden(question="q", file="a.pdf", page=10**20), "page"),
         (Golden(question="q", page=2), "no_file"),
         (Golden(question="q", answers=("42", "–")), "no_words"),
         (Golden(question="How far  away is the moon?"), "twice"),
@@ -199,6 +202,17 @@ def test_an_exported_set_is_read_by_the_commands_and_comes_back_without_a_change
     assert (came.added, came.changed, came.same) == ((), (), 3)
     fresh = arrived(path.name, path.read_bytes(), [])
     assert [one.model_copy(update={"id": n}) for n, one in enumerate(fresh.added, 1)] == known
+
+
+def test_a_spreadsheet_finds_no_formula_in_an_exported_table_and_the_questions_come_back_as_they_were() -> None:
+    signs = ("=cmd('calc')", "+1", "-1", "@SUM(1)", "\t=1", "'=1", "'quoted'")
+    known = [Golden(id=n, question=f"{sign} q", note=sign, answers=(f"{sign} a",)) for n, sign in enumerate(signs, 1)]
+    table = written(known, "csv")
+    cells = [cell for row in csv.reader(io.StringIO(table)) for cell in row]
+    assert not [cell for cell in cells if cell[:1] in tuple("=+-@\t")]
+    came = arrived("golden.csv", table.encode(), [])
+    assert [one.question for one in came.added] == [one.question.strip() for one in known]
+    assert [one.answers for one in came.added] == [tuple(a.strip() for a in one.answers) for one in known]
 
 
 def test_a_file_adds_what_is_new_edits_what_it_says_otherwise_and_deletes_nothing() -> None:

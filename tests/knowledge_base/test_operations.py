@@ -311,6 +311,14 @@ def test_files_are_chosen_by_path_part_or_pattern(names: list[str], meant: list[
     assert list(choose(names, PATHS)) == meant
 
 
+def test_a_name_with_signs_of_patterns_or_written_by_another_system_is_found_as_it_stands() -> None:
+    paths = ["Invoice [final].pdf", "what?.pdf", "Bu\u0308cher.pdf"]
+    assert list(choose(["Invoice [final]"], paths)) == paths[:1]
+    assert list(choose(["what?"], paths)) == paths[1:2]
+    assert list(choose(["B\u00fccher"], paths)) == paths[2:]
+    assert list(choose(["*.pdf"], paths)) == paths
+
+
 def test_a_name_that_means_no_file_is_answered_with_the_nearest() -> None:
     with pytest.raises(QuestionError, match=r"“leese\.pdf”: try Contracts/lease\.pdf\."):
         choose(["report", "leese.pdf"], PATHS)

@@ -90,6 +90,15 @@ def test_a_second_unclear_name_is_asked_about_after_the_first(stage: Stage) -> N
     assert len(turn.files) == 2
 
 
+def test_of_two_files_with_the_same_name_each_can_be_chosen(stage: Stage) -> None:
+    stage.base.row_list = [FileRow(path=path, content=path, pages=1, passages=1) for path in ("x.pdf", "old/x.pdf")]
+    for number, path in enumerate(("x.pdf", "old/x.pdf")):
+        at = ended(press(send(stage.page(), "@x how many?"), f"asking-candidate-{number}"))
+        turn = state.process().talks.all()[-1].turns[0]
+        assert (turn.question, turn.files) == ("how many?", (path,))
+        assert "could mean" not in said(at)
+
+
 def test_a_name_without_a_question_is_no_question(stage: Stage) -> None:
     at = send(stage.page(), "@guide")
     assert "Type what you want to know behind the name" in said(at)

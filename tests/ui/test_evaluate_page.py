@@ -220,7 +220,7 @@ def test_a_run_goes_on_without_the_page_is_found_again_and_stops_on_a_click(stag
     assert any(bar.proto.text.startswith("Asked 1 of 3") for bar in at.get("progress"))
     assert "a slow one" in shown(at)
     assert at.button(key="golden-run-all").disabled
-    jobs.run(state.process(), state.process().house, state.process().settings, store().all())  # type: ignore[arg-type]
+    jobs.run(state.process(), store().all())
     assert jobs.running(state.process()) is job, "a second run joins the first"
     at = waited(at.button(key="golden-stop").click().run())
     assert "stopped, 2 not asked" in shown(at)
@@ -237,6 +237,10 @@ def test_an_answer_is_opened_by_its_address_with_what_was_expected(stage: Stage,
     at = at.button(key="golden-back").click().run()
     assert "Last run" in shown(at)
     assert "was deleted, or not asked yet" in shown(page(stage, "99"))
+
+
+def test_an_address_with_an_endless_number_names_no_question(stage: Stage, slow: Slow) -> None:
+    assert "No golden questions yet" in shown(page(stage, "9" * 5000))
 
 
 def test_where_nothing_can_be_asked_the_run_says_so(stage: Stage, slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:

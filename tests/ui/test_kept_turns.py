@@ -12,9 +12,10 @@ from ui_stage import AMBIGUOUS, Stage, answered, ask, ended, events, html, label
 
 from config import Settings, load_settings
 from crag.database import writing
-from crag.history.conversations import Begun
+from crag.history.conversations import Begun, Conversations
+from crag.history.store import Store
 from crag.history.tables import turns
-from crag.ui import state, turn_settings, turn_tools
+from crag.ui import state, talks, turn_settings, turn_tools
 from crag.ui.conversations import Conversation, Made
 
 
@@ -221,6 +222,53 @@ def test_two_tabs_do_not_disturb_each_other(stage: Stage) -> None:
     assert "another question" not in html(one)[html(one).index("crag-question") :]
     other.button(key="new").click().run()
     assert "crag-answer" in html(one.run())
+
+
+def test_what_another_process_asks_in_the_open_conversation_is_seen_and_later_questions_see_it(stage: Stage) -> None:
+    at = answered(stage)
+    first = opened(at).turns[0].trace
+    assert first is not None
+    state.process().keeping.settle()
+    elsewhere = Conversations(Store(state.process().store.path))
+    elsewhere.begin(known(at), Begun(turn_id="other", question="Asked elsewhere?"), "")
+    at.run()
+    assert "Asked elsewhere?" in html(at)
+    elsewhere.end("other", first.model_copy(update={"turn_id": "other", "question": "Asked elsewhere?"}))
+    at = ended(ask(at.run(), "and then?"))
+    assert [turn.question for turn in opened(at).turns][1:] == ["Asked elsewhere?", "and then?"]
+    assert [exchange.question for exchange in stage.histories[-1]] == [first.question, "Asked elsewhere?"]
+    state.process().keeping.settle()
+    found = elsewhere.load(known(at))
+    assert found is not None
+    assert [turn.question for turn in found.turns] == [turn.question for turn in opened(at).turns]
+
+
+def test_a_page_whose_conversation_made_room_for_others_goes_on_in_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talks, "IN_MEMORY", 1)
+    at = answered(stage)
+    state.process().keeping.settle()
+    other = ended(ask(stage.page(), "Something else?"))
+    again_there = fresh(known(at))  # read anew, while the first page holds what it was drawn with
+    at = again(at)
+    assert "2 of 2" in said(at)
+    assert "2 of 2" in said(again_there.run())
+    at.button(key=f"version-chevron_left-{shown(at)}").click().run()
+    assert not at.exception
+    assert "1 of 2" in said(at)
+    assert known(other) != known(at)
+
+
+def test_who_regenerates_what_another_tab_deleted_brings_it_back(stage: Stage) -> None:
+    at = answered(stage)
+    state.process().keeping.settle()
+    regenerate = at.button(key=f"regenerate-{shown(at)}")
+    state.process().talks.delete(known(at))
+    at = ended(regenerate.click().run())
+    assert "2 of 2" in said(at)
+    state.process().keeping.settle()
+    assert [row.id for row in state.process().kept().latest()] == [known(at)]
 
 
 def test_no_key_and_no_address_is_kept_with_a_turn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crag.ui.naming_files import narrowed
+from crag.ui.naming_files import naming, narrowed
 
 PATHS = ("papers/dpr.pdf", "Annual Report 2024.pdf", "annual report 2023.pdf", "检索增强.pdf", "colbert-v2.PDF")
 
@@ -63,3 +63,22 @@ def test_an_exact_name_goes_before_one_that_only_begins_so() -> None:
 
 def test_a_name_alone_leaves_no_question() -> None:
     assert narrowed("@dpr", PATHS).question == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "x.pdf",
+        "sub/x.pdf",
+        "sub/X.pdf",
+        'a "b" c.pdf',
+        'all”"」.pdf',
+        "two\nlines.pdf",
+        "[x](y z).pdf",
+        "<b>（中文）.pdf",
+    ],
+)
+def test_a_file_that_was_chosen_is_meant_whatever_its_name(path: str) -> None:
+    paths = ["x.pdf", "sub/x.pdf", "sub/X.pdf", 'a "b" c.pdf', 'all”"」.pdf', "two\nlines.pdf", "[x](y z).pdf"]
+    found = narrowed(f"{naming(path)} How many?", [*paths, "<b>（中文）.pdf"])
+    assert (found.question, found.files) == ("How many?", (path,))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from settings_stage import change, press, settings_page, shown
-from ui_stage import INDEXED, Stage, ask, ended
+from ui_stage import INDEXED, Stage, ask, ended, html
 
 from config import Settings
 from crag.errors import EmbeddingError
 from crag.history.preferences import Preferences
 from crag.ui import state
+from crag.ui.evaluate import jobs
 
 
 @pytest.fixture
@@ -63,6 +66,44 @@ def test_while_an_answer_is_being_made_nothing_is_closed(stage: Stage, opened: l
     list(job.follow(timeout=5))
     ended(press(at, "reopen"), "open")
     assert len(opened) == 2
+
+
+def test_what_is_asked_in_another_tab_meanwhile_is_answered_when_it_is_open_again(stage: Stage) -> None:
+    other, usual, goes_on = stage.page(), stage.open, threading.Event()
+    at = change(settings_page(stage, "knowledge"), "ocr", "off")
+
+    def slowly(settings: Settings, progress: Any) -> Any:
+        goes_on.wait(10)
+        return usual(settings, progress)
+
+    stage.open = slowly
+    press(at, "reopen")
+    assert state.process().house is None
+    threading.Timer(0.3, goes_on.set).start()
+    other = ended(ask(other, "What is asked meanwhile?"))
+    assert [turn.question for turn in state.process().talks.all()[0].turns] == ["What is asked meanwhile?"]
+    assert "128" in html(other)
+
+
+def test_golden_questions_run_from_another_tab_meanwhile_are_asked_of_what_is_open_then(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    async def run_golden(house: Any, *_: Any) -> AsyncIterator[Any]:
+        asked.append(house)
+        yield None
+
+    monkeypatch.setattr("crag.evaluation.golden_runs.run_golden", run_golden)
+    stage.page()
+    before = state.process().house
+    assert state.process().reopen()
+    jobs.run(state.process(), [])
+    job = state.process().runtime.latest(jobs.RUN)
+    assert job is not None
+    list(job.follow(timeout=5))
+    assert asked == [state.process().house]
+    assert asked != [before]
 
 
 def test_where_it_cannot_be_opened_so_it_runs_as_before_and_says_why(stage: Stage, opened: list[Settings]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from config import Settings
 from crag.runtime import Job
+from crag.ui.settings import person
 from crag.ui.state import Process
 
 if TYPE_CHECKING:
@@ -39,18 +40,15 @@ def store_of(process: Process) -> Goldens:
     return Goldens(process.store)
 
 
-def run(process: Process, house: House, settings: Settings, chosen: Sequence[Golden]) -> None:
-    """Asks the chosen questions as a job; while one runs, nothing is begun beside it."""
+def run(process: Process, chosen: Sequence[Golden]) -> None:
+    """Asks the chosen questions as a job, with what holds now; while one runs, nothing is begun beside it."""
     from crag.evaluation.golden_runs import run_golden
 
     store = store_of(process)
-
-    def source(job: Job[Asked]) -> AsyncIterator[Asked]:
-        return run_golden(house, settings, store, chosen, job.stopping)
-
-    with _lock:
+    with _lock, process.at_work() as house:
+        settings = person.of(process).settings
         if running(process) is None:
-            process.runtime.start(RUN, source)
+            process.runtime.start(RUN, lambda job: run_golden(house, settings, store, chosen, job.stopping))
 
 
 def running(process: Process) -> Job[Asked] | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 QUESTION: Final = "q"
 """The query parameter that names a question whose answer is shown, so that a reload shows it again."""
+LONGEST_ID: Final = 18
+"""Digits."""
 
 
 def draw(process: Process, overview: Overview, t: Texts) -> None:
@@ -31,7 +33,7 @@ def draw(process: Process, overview: Overview, t: Texts) -> None:
     with st.container(key="evaluate"):
         try:
             named = st.query_params.get(QUESTION, "")
-            if named.isascii() and named.isdigit():
+            if named.isascii() and named.isdigit() and len(named) <= LONGEST_ID:
                 one_answer.draw(process, int(named), go, t)
             else:
                 _draw(process, house, overview, t)
@@ -52,7 +54,7 @@ def _draw(process: Process, house: House, overview: Overview, t: Texts) -> None:
     settings = person.of(process).settings
     job = jobs.running(process)  # read once: what is drawn as running ends in a rerun
     table = table_of(process, house, settings, overview)
-    questions.draw(process, house, settings, table, job is not None, t)
+    questions.draw(process, table, job is not None, t)
     if job is not None:
         follow.draw(job, t)
     elif (last := process.runtime.latest(jobs.RUN)) is not None and last.state is JobState.FAILED:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
-from config import Settings
 from crag.ui.evaluate import in_and_out, jobs
 from crag.ui.evaluate.table import Table, editor, edits_of, unsaved
 from crag.ui.state import Process
 from crag.ui.texts import Texts
 
-if TYPE_CHECKING:
-    from crag.assembly import House
-
 
 @st.fragment
-def draw(process: Process, house: House, settings: Settings, table: Table, running: bool, t: Texts) -> None:
+def draw(process: Process, table: Table, running: bool, t: Texts) -> None:
     """Add, import and runs wait while the table holds edits that are not saved."""
     edits = edits_of(table)
     busy = bool(edits)
@@ -27,7 +21,7 @@ def draw(process: Process, house: House, settings: Settings, table: Table, runni
         if table.goldens:
             in_and_out.export(table, t)
             st.space("stretch")
-            _runs(process, house, settings, table, running or busy, t)
+            _runs(process, table, running or busy, t)
     if not table.goldens:
         st.info(t("golden_none"), icon=":material/star:")
         return
@@ -50,7 +44,7 @@ def _standing(table: Table, t: Texts) -> str:
     return " ".join(said)
 
 
-def _runs(process: Process, house: House, settings: Settings, table: Table, blocked: bool, t: Texts) -> None:
+def _runs(process: Process, table: Table, blocked: bool, t: Texts) -> None:
     chosen = [golden for golden in table.goldens if golden.id in table.pending]
     some = st.button(
         t("golden_run_changed", n=len(chosen)),
@@ -68,5 +62,5 @@ def _runs(process: Process, house: House, settings: Settings, table: Table, bloc
         help=t("golden_run_all_help"),
     )
     if some or everything:
-        jobs.run(process, house, settings, table.goldens if everything else chosen)
+        jobs.run(process, table.goldens if everything else chosen)
         st.rerun()

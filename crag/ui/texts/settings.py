@@ -72,8 +72,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "此版本不支持该设置，或只能由环境变量设定。",
     ),
     "wrong_address": (
-        "this is no address that begins with http:// or https://.",
-        "这不是以 http:// 或 https:// 开头的地址。",
+        "this is no address that begins with http:// or https:// and has neither @ nor ? nor # in it.",
+        "这不是以 http:// 或 https:// 开头、且不含 @、? 和 # 的地址。",
     ),
     "wrong_number": ("this is no number that can be used here.", "这不是可用的数字。"),
     "wrong_text": ("this is no text.", "这不是文本。"),
