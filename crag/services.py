@@ -21,6 +21,7 @@ from crag.embedding.dashscope import native_address
 from crag.errors import ConfigurationError, CragError
 from crag.knowledge_base.mineru import MinerU, ask_version
 from crag.runtime import in_pool
+from crag.search.opening import service_at
 
 Task = Literal["read", "embed", "grade", "write", "rewrite", "search"]
 Thing = Literal["files", "passages", "question", "history", "context", "documents", "query", "pages"]
@@ -115,7 +116,7 @@ def _searches(settings: Settings) -> Service:
     provider = settings.web_provider
     if provider == "none" or settings.web == "off":
         return Service("search", "")
-    url = settings.tavily_url if provider == "tavily" else settings.web_url
+    url = service_at(provider, settings.web_url, settings.tavily_url)
     host = urlsplit(url).netloc if url else provider  # what searches the web goes outside, wherever it runs
     sends: tuple[Thing, ...] = ("query", "pages") if settings.web_pages == "on" else ("query",)
     return Service("search", provider, host, True, sends)

@@ -16,7 +16,8 @@ PER_TURN: Final = (
     *("llm_provider", "llm_model", "ollama_llm", "llm_thinking", "llm_max_tokens", "llm_context"),
     *("evaluator", "grader_provider", "grader_model", "history_turns", "hyde"),
     *("k", "fusion_constant", "upper", "lower", "strip_threshold", "top_strips", "quotes"),
-    *("web", "web_provider", "web_results", "web_depth", "web_topic", "web_time_range", "web_pages"),
+    *("web", "web_provider", "web_results", "web_depth", "web_topic", "web_raw_content"),
+    *("web_time_range", "web_pages"),
     *("web_prefer_domains", "web_allow_domains", "web_deny_domains"),
 )
 
