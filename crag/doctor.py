@@ -19,7 +19,7 @@ from crag.errors import ConfigurationError, CragError, EmptyIndexError
 from crag.knowledge_base.mineru import MinerU, ask_version
 from crag.runtime import sentence
 from crag.search.opening import service_at
-from crag.services import leaving, services, to_test, try_out
+from crag.services import leaving, searches_used, services, to_test, try_out
 from crag.ui.texts import Texts
 from crag.ui.what_leaves import what_leaves
 
@@ -164,6 +164,8 @@ def _web(settings: Settings) -> Iterator[Finding]:
         address = service_at(settings.web_provider, settings.web_url, settings.tavily_url)
         said = f"{settings.web_provider} would be asked{f' at {address}' if address else ''} where your documents do "
         said += "not suffice"
+        if (used := searches_used(settings)) is not None:
+            said += f"; {used} of today's {settings.web_daily_searches} searches are used"
     yield Finding("web search", True, said)
 
 
