@@ -68,7 +68,7 @@ class KeptSearch:
         results = chosen(answered.results, self._sites)
         if self._pages is not None:
             results = await self._pages.extended(results)
-        if self._limits.hours and results:
+        if self._limits.hours and any(result.text.strip() for result in results):  # pages may be there again later
             await in_pool(self._keep, key, results)
         return Answered(tuple(results), cost=self._limits.price or None)
 

@@ -73,9 +73,9 @@ async def test_nothing_is_kept_where_that_is_not_wanted_nor_where_nothing_was_fo
     provider = Provider(*FOUND)
     for _ in range(2):
         assert not (await kept(provider, tmp_path, Limits(hours=0)).search("anvil")).cached
-    empty = Provider()
-    for _ in range(2):
-        assert not (await kept(empty, tmp_path).search("nothing")).cached
+    for empty in (Provider(), Provider(WebResult("https://a.com/1", "Its page could not be read this time", " "))):
+        for _ in range(2):
+            assert not (await kept(empty, tmp_path).search("nothing")).cached
 
 
 async def test_the_searches_of_a_day_end_at_the_limit_and_kept_results_do_not_count(tmp_path: Path) -> None:
