@@ -70,4 +70,4 @@ def test_the_searches_of_the_day_are_counted_with_their_cost(
         assert web is not None
         for query in ("anvil", "saw", "anvil"):
             asyncio.run(web.search(query))
-        assert "2 searches of today's 20 are used. They cost 0.0100" in shown(settings_page(stage))
+        assert "2 of today's 20 searches are used. That cost 0.0100" in shown(settings_page(stage))

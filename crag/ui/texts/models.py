@@ -106,8 +106,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "call_role_embed": ("embed", "向量化"),
     "test_cost": ("It cost {cost}.", "费用 {cost}。"),
     "searches_used": (
-        "{n:,} search of today's {limit:,} is used.|{n:,} searches of today's {limit:,} are used.",
+        "{n:,} of today's {limit:,} searches is used.|{n:,} of today's {limit:,} searches are used.",
         "今日 {limit:,} 次搜索已用 {n:,} 次。",
     ),
-    "searches_cost": ("They cost {cost}.", "共计 {cost}。"),
+    "searches_cost": ("That cost {cost}.", "共计 {cost}。"),
 }
