@@ -192,6 +192,11 @@ class Settings(BaseSettings):
         "basic", description="How deep Tavily searches; advanced costs more."
     )
     web_topic: Literal["general", "news", "finance"] = Field("general", description="What Tavily searches in.")
+    web_raw_content: Literal["off", "on"] = Field(
+        "off",
+        description="Whether Tavily gives the text of each page, of which the first 4000 characters are used, in "
+        "place of extracts.",
+    )
     web_time_range: Literal["any", "day", "week", "month", "year"] = Field(
         "any", description="How old results may be; a question for what is new sets it by itself."
     )

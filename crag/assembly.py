@@ -48,7 +48,7 @@ from crag.search.condenser import LlmCondenser
 from crag.search.drafter import LlmDrafter
 from crag.search.kept import Limits
 from crag.search.llm_rewriter import LlmRewriter
-from crag.search.opening import open_search
+from crag.search.opening import open_search, service_at
 from crag.search.rewriter import by_idf
 from crag.text import sentences
 
@@ -273,7 +273,7 @@ def web_search(settings: Settings) -> WebSearch | None:
     return open_search(
         name,
         key=getattr(settings, f"{name}_api_key", SecretStr("")),
-        url=settings.web_url or (settings.tavily_url if name == "tavily" else ""),
+        url=service_at(name, settings.web_url, settings.tavily_url),
         most=settings.web_results,
         engine=settings.google_cse_id,
         file=settings.cache_dir / WEB,
@@ -284,6 +284,7 @@ def web_search(settings: Settings) -> WebSearch | None:
         fetch=settings.web_pages == "on",
         depth=settings.web_depth,
         topic=settings.web_topic,
+        raw=settings.web_raw_content == "on",
         usual_range=None if settings.web_time_range == "any" else settings.web_time_range,
     )
 

@@ -18,7 +18,8 @@ from crag.assembly import House, open_house
 from crag.errors import ConfigurationError, CragError, EmptyIndexError
 from crag.knowledge_base.mineru import MinerU, ask_version
 from crag.runtime import sentence
-from crag.services import leaving, services, to_test, try_out
+from crag.search.opening import service_at
+from crag.services import leaving, searches_used, services, to_test, try_out
 from crag.ui.texts import Texts
 from crag.ui.what_leaves import what_leaves
 
@@ -154,16 +155,17 @@ def _ocr(settings: Settings) -> Iterator[Finding]:
 
 
 def _web(settings: Settings) -> Iterator[Finding]:
-    """Who would be asked; nothing is sent, so that the key is not tried either."""
+    """Who would be asked; nothing is sent here."""
     if settings.web_provider == "none":
         said = "off: INCORRECT takes a second look in your documents"
     elif settings.web == "off":
         said = f"off by CRAG_WEB=off, although {settings.web_provider} is set up"
     else:
-        address = settings.tavily_url
-        said = (
-            f"{settings.web_provider} would be asked at {address} where your documents do not suffice; nothing was sent"
-        )
+        address = service_at(settings.web_provider, settings.web_url, settings.tavily_url)
+        said = f"{settings.web_provider} would be asked{f' at {address}' if address else ''} where your documents do "
+        said += "not suffice"
+        if (used := searches_used(settings)) is not None:
+            said += f"; {used} of today's {settings.web_daily_searches} searches are used"
     yield Finding("web search", True, said)
 
 

@@ -37,7 +37,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
             *("serpapi_api_key", "google_api_key", "google_cse_id", "firecrawl_api_key", "web_url", "tavily_url"),
         ),
         "results": (
-            *("web_results", "web_depth", "web_topic", "web_time_range", "web_pages"),
+            *("web_results", "web_depth", "web_topic", "web_raw_content", "web_time_range", "web_pages"),
             *("web_prefer_domains", "web_allow_domains", "web_deny_domains"),
         ),
         "costs": ("web_cache_hours", "web_daily_searches", "web_price"),
@@ -79,7 +79,7 @@ ONLY_WITH: Final[dict[str, tuple[str, ...]]] = {
     },
     "google_cse_id": ("web:google",),
     "web_url": tuple(f"web:{name}" for name in ("brave", "exa", "serper", "serpapi", "google", "firecrawl", "searxng")),
-    **dict.fromkeys(("tavily_url", "web_depth", "web_topic"), ("web:tavily",)),
+    **dict.fromkeys(("tavily_url", "web_depth", "web_topic", "web_raw_content"), ("web:tavily",)),
     **dict.fromkeys(("mineru_url", "mineru_timeout"), ("parser:mineru",)),
 }
 """What has to be chosen for a setting to mean anything; those that do not stand here always do."""

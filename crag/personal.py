@@ -14,6 +14,8 @@ from crag.options import CHANGEABLE, option
 
 Origin = Literal["here", "environment", "default"]
 
+FORBIDS: Final = {"web": "off"}
+"""What the environment sets as a policy: nobody can change it on the page."""
 LONGEST_KEY: Final = 500
 """Characters."""
 
@@ -55,6 +57,9 @@ def resolve(environment: Settings, changed: Mapping[str, Any]) -> Resolved:
     base = _set_in(environment)
     kept = {name: value for name, value in changed.items() if name in CHANGEABLE}
     left_out = [Problem(name, "unknown") for name in changed if name not in kept]
+    for name in [name for name in kept if _forbidden(base, name, kept[name])]:
+        del kept[name]
+        left_out.append(Problem(name, "forbidden"))
     while True:
         try:
             return Resolved(Settings(**base | kept), frozenset(kept), tuple(left_out))
@@ -76,6 +81,8 @@ def check(environment: Settings, name: str, value: Any) -> Problem | None:
     """What is wrong with a value by itself; None: it may be kept, even if it waits for another setting, a key say."""
     if option(name).kind == "key":
         return check_key(name, value)
+    if _forbidden(_set_in(environment), name, value):
+        return Problem(name, "forbidden")
     try:
         Settings(**_set_in(environment) | {name: value})
     except ValidationError as error:
@@ -107,6 +114,10 @@ def wished(environment: Settings, changed: Mapping[str, Any]) -> dict[str, Any]:
 
 def _set_in(environment: Settings) -> dict[str, Any]:
     return {name: getattr(environment, name) for name in environment.model_fields_set}
+
+
+def _forbidden(base: Mapping[str, Any], name: str, value: Any) -> bool:
+    return name in FORBIDS and base.get(name) == FORBIDS[name] != value
 
 
 def _plain(value: Any) -> Any:

@@ -14,13 +14,15 @@ from crag.agent_model.base import ModelSpec
 from crag.agent_model.probe import probe
 from crag.agent_model.profiles import address
 from crag.agent_model.specs import grading_spec, writing_spec
-from crag.assembly import House, embedder_of, web_search
+from crag.assembly import WEB, House, embedder_of, web_search
 from crag.embedding.base import Sending
 from crag.embedding.choosing import USUAL
 from crag.embedding.dashscope import native_address
 from crag.errors import ConfigurationError, CragError
 from crag.knowledge_base.mineru import MinerU, ask_version
 from crag.runtime import in_pool
+from crag.search.kept import spent_today
+from crag.search.opening import service_at
 
 Task = Literal["read", "embed", "grade", "write", "rewrite", "search"]
 Thing = Literal["files", "passages", "question", "history", "context", "documents", "query", "pages"]
@@ -115,7 +117,7 @@ def _searches(settings: Settings) -> Service:
     provider = settings.web_provider
     if provider == "none" or settings.web == "off":
         return Service("search", "")
-    url = settings.tavily_url if provider == "tavily" else settings.web_url
+    url = service_at(provider, settings.web_url, settings.tavily_url)
     host = urlsplit(url).netloc if url else provider  # what searches the web goes outside, wherever it runs
     sends: tuple[Thing, ...] = ("query", "pages") if settings.web_pages == "on" else ("query",)
     return Service("search", provider, host, True, sends)
@@ -123,12 +125,11 @@ def _searches(settings: Settings) -> Service:
 
 def _of(task: Task, spec: ModelSpec, sends: tuple[Thing, ...]) -> Service:
     """A task of a language model. Where pydantic-ai knows the address, its provider stands in the place of a host."""
-    name = f"{spec.provider}:{spec.model}"
     if spec.provider == "llamacpp":
-        return Service(task, name, spec=spec)
+        return Service(task, spec.name, spec=spec)
     if spec.provider == "pydantic-ai":
-        return Service(task, spec.model, spec.model.partition(":")[0], True, sends, spec)
-    return Service(task, name, *_place(address(spec)), sends, spec)
+        return Service(task, spec.name, spec.model.partition(":")[0], True, sends, spec)
+    return Service(task, spec.name, *_place(address(spec)), sends, spec)
 
 
 def _place(url: str) -> tuple[str, bool]:
@@ -142,6 +143,12 @@ def _is_here(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def searches_used(settings: Settings) -> int | None:
+    """How many of the searches that a day may have are used; None where nobody searches, or without a limit."""
+    nobody = settings.web_provider == "none" or settings.web == "off" or not settings.web_daily_searches
+    return None if nobody else spent_today(settings.cache_dir / WEB)
 
 
 def leaving(settings: Settings, opened: Settings | None = None) -> dict[str, tuple[Thing, ...]]:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
@@ -261,7 +261,8 @@ class Turn:
                 if age and not documents_of(answered.results):
                     self.web = asked = asked.model_copy(update={"time_range": None})
                     self.notice("web_any_age")
-                    answered = await web.search(query)
+                    first, answered = answered.cost, await web.search(query)
+                    answered = replace(answered, cost=_sum(first, answered.cost))
             except WebSearchError as error:
                 self.web = asked.model_copy(update={"error": str(error)})
                 self.notice("web_failed", error=error)
@@ -355,6 +356,12 @@ def _named(evaluator: EvaluatorName) -> str:
 
 def _causes(documents: Sequence[GradedDocument]) -> str:
     return "; ".join(dict.fromkeys(document.cause or "" for document in documents))
+
+
+def _sum(*costs: float | None) -> float | None:
+    """What is known of them together; None: nothing."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
 
 
 def now() -> str:

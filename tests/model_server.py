@@ -111,9 +111,9 @@ class ModelServer:
             return self.script(body)
         return self.script[min(len(self.chats), len(self.script)) - 1]
 
-    def wait_left(self, seconds: float = 5.0) -> float:
-        """When the first one went away; AssertionError where nobody does in time."""
-        _wait(lambda: bool(self.left), seconds, "nobody went away")
+    def wait_left(self, seconds: float = 5.0, chats: int = 1) -> float:
+        """When the first of so many went away; AssertionError where they do not in time."""
+        _wait(lambda: len(self.left) >= chats, seconds, f"{len(self.left)} went away")
         return self.left[0]
 
     def wait_asked(self, chats: int = 1, seconds: float = 5.0) -> None:

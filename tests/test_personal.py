@@ -109,3 +109,15 @@ def test_on_the_command_line_a_variable_goes_before_what_was_changed_on_the_page
     monkeypatch.setenv("CRAG_K", "5")
     found = on_the_command_line(load_settings(), {"k": 6, "quotes": 1}).settings
     assert (found.k, found.quotes) == (5, 1)
+
+
+def test_what_the_environment_forbids_nobody_can_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert resolve(load_settings(), {"web": "ask"}).settings.web == "ask"
+    monkeypatch.setenv("CRAG_WEB", "off")
+    environment = load_settings()
+    found = resolve(environment, {"web": "auto", "k": 6})
+    assert (found.settings.web, found.settings.k, found.changed) == ("off", 6, {"k"})
+    (problem,) = found.left_out
+    assert "forbids it by CRAG_WEB=off" in told(problem, Texts("en"))
+    assert check(environment, "web", "auto") == problem
+    assert check(environment, "web", "off") is None

@@ -191,7 +191,7 @@ class Web:
     async def search(self, query: str, time_range: TimeRange | None = None) -> Answered:
         self.asked.append((query, time_range))
         text = self.found[time_range is not None]
-        return Answered((WebResult("https://example.org/1", "Anvils", text),) if text else ())
+        return Answered((WebResult("https://example.org/1", "Anvils", text),) if text else (), cost=0.5)
 
 
 async def test_the_models_query_goes_to_the_web_with_a_time_range_where_news_are_asked_for() -> None:
@@ -210,6 +210,7 @@ async def test_where_nothing_is_new_enough_older_pages_are_searched_and_that_is_
     assert trace.web is not None
     assert (trace.web.results, trace.web.time_range) == (1, None)
     assert any("older pages" in notice for notice in trace.notices)
+    assert trace.web.cost == 1.0, "both searches were paid for"
 
 
 async def test_other_questions_are_searched_for_without_a_time_range() -> None:

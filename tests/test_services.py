@@ -66,6 +66,12 @@ def test_what_leaves_is_told_by_the_host_that_it_goes_to() -> None:
     assert KEY not in said + repr(services(settings))
 
 
+def test_a_search_goes_to_the_host_of_its_provider_or_to_your_own() -> None:
+    told = {"web_provider": "brave", "brave_api_key": KEY, "web_pages": "off"}
+    assert leaving(load_settings(**told)) == {"api.search.brave.com": ("query",)}
+    assert leaving(load_settings(**told, web_url="https://proxy.example/brave")) == {"proxy.example": ("query",)}
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8000/v1", "http://localhost:8000/v1", "http://[::1]:8000/v1"])
 def test_a_server_on_this_machine_is_no_other(url: str) -> None:
     settings = load_settings(llm_provider="openai", llm_model="m", openai_api_base=url)

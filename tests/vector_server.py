@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+from loopback import Quiet, listening
 
 from crag.text import tokens
 
@@ -107,7 +107,7 @@ def serving() -> Iterator[VectorServer]:
     """The server, until the end of the block."""
     state = VectorServer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         protocol_version = "HTTP/1.1"
 
         def setup(self) -> None:
@@ -166,20 +166,9 @@ def serving() -> Iterator[VectorServer]:
                     return
             self.connection.settimeout(None)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 64
-
-    server = Server(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield state
-    finally:
-        if state.waits is not None:
-            state.waits.set()
-        server.shutdown()
-        server.server_close()
+    with listening(Handler) as state.url:
+        try:
+            yield state
+        finally:
+            if state.waits is not None:
+                state.waits.set()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from crag.agent_model.base import ModelSpec
+from crag.agent_model.base import ModelSpec, Provider
 from crag.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.models import Model
     from pydantic_ai.profiles import ModelProfile
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
 
 Mode = Literal["native", "prompted"]
 """How an object is asked for: constrained by its JSON schema, or described in the prompt."""
@@ -29,6 +30,8 @@ NO_KEY: Final = "none"
 """Sent where no key is set: the SDK would otherwise take one from the environment, meant for another server."""
 NO_TAGS: Final = ("\x00", "\x00")
 """In place of `<think>`: pydantic-ai splits a stream at tags only where they come as chunks of their own; we do it."""
+KIN: Final[dict[str, Provider]] = {"alibaba": "dashscope", "ollama": "ollama", "deepseek": "deepseek"}
+"""Providers by pydantic-ai's names for them: it leaves their thinking on, and Ollama's answers without an end."""
 CONNECT: Final = 10.0
 """Seconds to wait for a connection, where a call may take longer."""
 
@@ -79,15 +82,12 @@ def build(spec: ModelSpec, url: str, key: str) -> Built:
     client = AsyncOpenAI(base_url=url, api_key=key or NO_KEY, http_client=http, max_retries=0)
     if not is_openai(url):
         client.organization = client.project = None  # from the environment, and no business of another server
-    profile, mode = _profile(spec, url)
-    provider = OpenAICompatibleProvider(spec.provider, openai_client=client, profile=profile)
-    quiet, pondering = _thinking(spec, url)
-    return Built(OpenAIChatModel(spec.model, provider=provider), mode, quiet, pondering, http)
+    provider = OpenAICompatibleProvider(spec.provider, openai_client=client, profile=_profile(spec, url))
+    return Built(OpenAIChatModel(spec.model, provider=provider), _mode(spec, url), *_thinking(spec, url), http)
 
 
-def _profile(spec: ModelSpec, url: str) -> tuple[ModelProfile, Mode]:
+def _profile(spec: ModelSpec, url: str) -> ModelProfile:
     from pydantic_ai.profiles import merge_profile
-    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.alibaba import AlibabaProvider
     from pydantic_ai.providers.deepseek import DeepSeekProvider
     from pydantic_ai.providers.ollama import OllamaProvider
@@ -99,16 +99,29 @@ def _profile(spec: ModelSpec, url: str) -> tuple[ModelProfile, Mode]:
         "ollama": OllamaProvider.model_profile,
     }
     base = profiles.get(spec.provider, OpenAIProvider.model_profile)(spec.model)
-    mode: Mode = "prompted" if spec.provider in ("dashscope", "deepseek") or _is_ollama_cloud(spec, url) else "native"
+    return merge_profile(base, _ours(spec, url))
+
+
+def _mode(spec: ModelSpec, url: str) -> Mode:
+    in_words = spec.provider in ("dashscope", "deepseek") or _is_ollama_cloud(spec, url)
+    return "prompted" if in_words else "native"
+
+
+def _ours(spec: ModelSpec, url: str) -> OpenAIModelProfile:
+    """What is said of a model in place of pydantic-ai's own profile of it."""
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
     ours = OpenAIModelProfile(
         thinking_tags=NO_TAGS,
-        supports_json_schema_output=True,
-        supports_json_object_output=spec.provider in ("dashscope", "deepseek"),
         openai_chat_streaming_requires_finish_reason=True,
         # One system message, in front: strict chat templates refuse more, and documents never become one.
         supports_inline_system_prompts=False,
         openai_chat_supports_multiple_system_messages=False,
     )
+    if spec.provider == "pydantic-ai":
+        return ours  # the rest it knows better
+    ours["supports_json_schema_output"] = True
+    ours["supports_json_object_output"] = spec.provider in ("dashscope", "deepseek")
     if not is_openai(url):
         # Others know `max_tokens` alone, may read `<|im_start|>` in a document as the real thing, and may use the
         # schema as a grammar without showing it to the model.
@@ -117,7 +130,7 @@ def _profile(spec: ModelSpec, url: str) -> tuple[ModelProfile, Mode]:
         ours["native_output_requires_schema_in_instructions"] = True
     if spec.provider == "dashscope":
         ours["supports_thinking"] = True
-    return merge_profile(base, ours), mode
+    return ours
 
 
 def _thinking(spec: ModelSpec, url: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -161,8 +174,25 @@ def _named(spec: ModelSpec) -> Built:
         unknown = "unknown" in str(error).lower()
         mend = "write it as `provider:model`" if unknown else "set the key in that provider's own environment variable"
         raise ConfigurationError(f"pydantic-ai cannot make the model {spec.model}: {mend}.") from None
-    native = model.profile.get("supports_json_schema_output", False)
-    return Built(model, "native" if native else "prompted", {"thinking": False, "max_retries": 0}, {"max_retries": 0})
+    return _as_ours(spec, model)
+
+
+def _as_ours(spec: ModelSpec, model: Model) -> Built:
+    """`model`, asked as its kin of ours is where it has one; else with what holds for every chat model."""
+    from pydantic_ai.models.openai import OpenAIChatModel
+
+    quiet, pondering, native = {"thinking": False}, dict[str, Any](), None
+    if isinstance(model, OpenAIChatModel) and model.provider is not None:
+        kin = KIN.get(spec.model.partition(":")[0])
+        like, url = replace(spec, provider=kin or spec.provider, model=model.model_name), model.provider.base_url
+        model = type(model)(model.model_name, provider=model.provider, profile=_ours(like, url))
+        if kin is not None:
+            quiet, pondering = _thinking(like, url)
+            native = _mode(like, url) == "native"
+    if native is None:
+        native = model.profile.get("supports_json_schema_output", False)
+    once = {"max_retries": 0}
+    return Built(model, "native" if native else "prompted", {**quiet, **once}, {**pondering, **once})
 
 
 def is_openai(url: str) -> bool:

@@ -69,7 +69,7 @@ class Windows:
 async def window(spec: ModelSpec, listed: Callable[[], Awaitable[int | None]]) -> Window:
     """Asks the server where nothing is set, and looks up what no server tells; else a guess of 8192 tokens."""
     if spec.context:
-        return Window(spec.context)
+        return await _of_what_is_set(spec)
     if spec.provider == "llamacpp":
         return Window(gguf.CONTEXT)
     found: Window | int | None
@@ -82,6 +82,20 @@ async def window(spec: ModelSpec, listed: Callable[[], Awaitable[int | None]]) -
     if isinstance(found, int):
         return Window(found)
     return found or Window(WINDOW, certain=False)
+
+
+async def _of_what_is_set(spec: ModelSpec) -> Window:
+    """What is set; less where Ollama says that it reads less, since it would cut the rest without a word."""
+    if spec.provider != "ollama":
+        return Window(spec.context)  # others refuse what is too long
+    told = await _told(spec)
+    if told is None or not told.certain or told.tokens >= spec.context:
+        return Window(spec.context, certain=told is not None and told.certain)
+    notice = (
+        f"Ollama reads {told.tokens} tokens of {spec.model}, fewer than CRAG_LLM_CONTEXT says ({spec.context}): start "
+        "it with OLLAMA_CONTEXT_LENGTH set to the same, or lower CRAG_LLM_CONTEXT."
+    )
+    return Window(told.tokens, notice=notice)
 
 
 async def _told(spec: ModelSpec) -> Window | None:

@@ -6,35 +6,44 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, Final
 
 import httpcore2
 
 from crag.errors import WebSearchError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+GLOBAL_UNICAST: Final = ipaddress.ip_network("2000::/3")
+NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 
 
 def is_public(address: str) -> bool:
     """Whether an IP address belongs to the public internet: not private, loopback, link-local, shared or reserved.
 
-    IPv6 forms that carry an IPv4 address (mapped, 6to4, Teredo, NAT64) count as the address that they carry.
+    IPv6 forms that carry an IPv4 address (mapped, 6to4, Teredo, NAT64) count as the address that they carry; of the
+    others only global unicast (2000::/3) is public, so no old or local form of an IPv4 address is.
     """
     try:
         found: Address = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return all(part.is_global and not part.is_multicast for part in _with_carried(found))
+    return all(_is_public(part) for part in _with_carried(found))
+
+
+def _is_public(part: Address) -> bool:
+    unicast = part in GLOBAL_UNICAST if isinstance(part, ipaddress.IPv6Address) else not part.is_multicast
+    return unicast and part.is_global
 
 
 def _with_carried(address: Address) -> list[Address]:
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
-    carried: list[Address | None] = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    if address in ipaddress.ip_network("64:ff9b::/96"):
-        carried.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    inner = [part for part in carried if part is not None]
-    return inner if address.ipv4_mapped is not None else [address, *inner]
+    if address in NAT64:
+        return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)]
+    if address.ipv4_mapped is not None:
+        return [address.ipv4_mapped]
+    carried: list[Address | None] = [address.sixtofour, *(address.teredo or ())]
+    return [address, *(part for part in carried if part is not None)]
 
 
 async def public_address(host: str, port: int) -> str:

@@ -68,7 +68,7 @@ class KeptSearch:
         results = chosen(answered.results, self._sites)
         if self._pages is not None:
             results = await self._pages.extended(results)
-        if self._limits.hours and results:
+        if self._limits.hours and any(result.text.strip() for result in results):  # pages may be there again later
             await in_pool(self._keep, key, results)
         return Answered(tuple(results), cost=self._limits.price or None)
 
@@ -101,7 +101,7 @@ class KeptSearch:
 
     def _spend(self) -> None:
         """Counts a search of today. Raises WebSearchError beyond the limit, or where it cannot be counted."""
-        day = datetime.now(UTC).date().isoformat()
+        day = _today()
         try:
             with self._opened() as database, database:
                 database.execute("INSERT INTO spent VALUES (?, 1) ON CONFLICT (day) DO UPDATE SET n = n + 1", (day,))
@@ -123,3 +123,20 @@ class KeptSearch:
             database.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, made REAL, results TEXT)")
             database.execute("CREATE TABLE IF NOT EXISTS spent (day TEXT PRIMARY KEY, n INTEGER)")
             yield database
+
+
+def spent_today(file: Path) -> int:
+    """Searches of this day (UTC) that were counted in `file`, by whichever process; 0 where none could be."""
+    if not file.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(file, timeout=1)) as database:
+            row = database.execute("SELECT n FROM spent WHERE day = ?", (_today(),)).fetchone()
+    except (OSError, sqlite3.Error):
+        log.info("the searches of the day cannot be read", exc_info=True)
+        return 0
+    return int(row[0]) if row else 0
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

@@ -12,8 +12,15 @@ from crag.search.choosing import Sites, listed
 from crag.search.duckduckgo import DuckDuckGo
 from crag.search.kept import KeptSearch, Limits
 from crag.search.pages import Pages
-from crag.search.providers import HttpSearch
+from crag.search.providers import PROVIDERS, HttpSearch
 from crag.search.tavily import Tavily, TavilyOptions
+
+
+def service_at(name: str, web_url: str, tavily_url: str) -> str:
+    """Address of who is asked; empty for ddgs, which asks several. `web_url` is another one than the service's own."""
+    if name == "tavily":
+        return tavily_url
+    return (web_url or PROVIDERS[name].url) if name in PROVIDERS else ""
 
 
 def open_search(
@@ -31,6 +38,7 @@ def open_search(
     fetch: bool,
     depth: Literal["basic", "advanced"],
     topic: Literal["general", "news", "finance"],
+    raw: bool,
     usual_range: TimeRange | None,
 ) -> WebSearch:
     """Who is asked; nothing is sent yet. `prefer`, `allow`, `deny` are lists of sites as people type them;
@@ -41,11 +49,11 @@ def open_search(
     sites = Sites(listed(prefer), listed(allow), listed(deny))
     provider: WebSearch
     if name == "tavily":
-        options = TavilyOptions(depth, topic, sites.allow, sites.deny)
+        options = TavilyOptions(depth, topic, sites.allow, sites.deny, raw)
         provider = Tavily(key.get_secret_value(), url, most, options=options)
     elif name == "duckduckgo":
         provider = DuckDuckGo(most)
     else:
         provider = HttpSearch(name, key, url, most=most, engine=engine, allow=sites.allow, deny=sites.deny, pages=fetch)
-    options_told = repr((url, most, engine, depth, topic))
+    options_told = repr((url, most, engine, depth, topic, raw))
     return KeptSearch(provider, file, sites, limits, Pages() if fetch else None, options_told, usual_range)

@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 from urllib.parse import urljoin, urlsplit
-from urllib.robotparser import RobotFileParser
 
 import httpcore2
 
@@ -18,10 +17,10 @@ from crag.runtime import in_pool
 from crag.search.addresses import PublicOnly
 from crag.search.base import WebResult
 from crag.search.external import address
+from crag.search.robots import AGENT, allows
 
 log = logging.getLogger(__name__)
 
-AGENT: Final = "crag-chatbot"
 ENOUGH: Final = 40
 """Characters of text from which on a result needs no page."""
 SECONDS: Final = 8.0
@@ -36,6 +35,7 @@ MOVED: Final = (301, 302, 303, 307, 308)
 FAILURES: Final = (
     WebSearchError,
     OSError,  # with it TimeoutError
+    ValueError,  # of parsers, about what a stranger wrote
     httpcore2.NetworkError,
     httpcore2.ProtocolError,
     httpcore2.TimeoutException,
@@ -68,13 +68,7 @@ class Pages:
                     try:
                         async with asyncio.timeout(SECONDS):
                             text = await self._text(pool, result.url)
-                    except (
-                        WebSearchError,
-                        TimeoutError,
-                        OSError,
-                        httpcore2.NetworkError,
-                        httpcore2.ProtocolError,
-                    ) as error:
+                    except FAILURES as error:
                         log.info("a page was not fetched (%s)", type(error).__name__)
                         return result
                 return replace(result, text=text) if len(text) > len(result.text) else result
@@ -84,13 +78,13 @@ class Pages:
     async def _text(self, pool: httpcore2.AsyncConnectionPool, url: str) -> str:
         body, kind, charset = await self._page(pool, url)
         if kind == "text/plain":
-            return body.decode(charset or "utf-8", "replace")
+            return _decoded(body, charset)
         return await in_pool(main_text, body)
 
     async def _page(self, pool: httpcore2.AsyncConnectionPool, url: str) -> tuple[bytes, str, str | None]:
         """(body, kind, charset) at the end of the redirects, each of which is checked like the first address."""
+        checked = _target(url)
         for _ in range(REDIRECTS + 1):
-            checked = address(url)
             if checked is None:
                 raise WebSearchError("The page leads to an address that is not http or https.")
             if not await _allowed(pool, checked):
@@ -98,13 +92,13 @@ class Pages:
             async with pool.stream("GET", checked, headers=_headers(checked)) as response:
                 headers = {name.lower(): value for name, value in response.headers}
                 if response.status in MOVED:
-                    url = urljoin(checked, headers.get(b"location", b"").decode("latin-1"))
+                    checked = _target(headers.get(b"location", b"").decode("latin-1"), checked)
                     continue
                 kind, charset = _kind(headers.get(b"content-type", b"").decode("latin-1"))
                 plain = headers.get(b"content-encoding", b"identity") in (b"", b"identity")
                 if response.status != 200 or kind not in KINDS or not plain:
                     raise WebSearchError("The page is none that can be read.")
-                return await _read(response, MOST_BYTES), kind, _known(charset)
+                return await _read(response, MOST_BYTES), kind, charset
         raise WebSearchError("The page leads on and on.")
 
 
@@ -112,7 +106,7 @@ def main_text(html: bytes) -> str:
     """The main text of a page, without menus, scripts and comments; empty where there is none. Blocking."""
     import trafilatura  # 0.5 s to import: only where a page is read
 
-    found = trafilatura.extract(html, include_comments=False, include_tables=True, deduplicate=True)
+    found = trafilatura.extract(html, include_comments=False, include_tables=True)
     return found or ""
 
 
@@ -124,7 +118,7 @@ async def _allowed(pool: httpcore2.AsyncConnectionPool, url: str) -> bool:
         async with pool.stream("GET", robots, headers=_headers(robots)) as response:
             headers = {name.lower(): value for name, value in response.headers}
             if response.status in MOVED:
-                moved = address(urljoin(robots, headers.get(b"location", b"").decode("latin-1")))
+                moved = _target(headers.get(b"location", b"").decode("latin-1"), robots)
                 if moved is None:
                     return False
                 robots = moved
@@ -134,10 +128,18 @@ async def _allowed(pool: httpcore2.AsyncConnectionPool, url: str) -> bool:
             if response.status != 200:
                 return True
             text = (await _read(response, ROBOTS_BYTES, cut=True)).decode("utf-8", "replace")
-        rules = RobotFileParser()
-        rules.parse(text.splitlines())
-        return rules.can_fetch(AGENT, url)
+        return allows(text, url)
     return True
+
+
+def _target(url: str, base: str = "") -> str | None:
+    """The address of `url`, as it stands at `base`, with its host as it goes over the wire; None: none to fetch."""
+    try:
+        found = address(urljoin(base, url))
+        netloc = urlsplit(found or "").netloc
+        return found and found.replace(netloc, netloc.encode("idna").decode(), 1)
+    except ValueError:
+        return None
 
 
 async def _read(response: httpcore2.Response, most: int, *, cut: bool = False) -> bytes:
@@ -167,8 +169,9 @@ def _kind(content_type: str) -> tuple[str, str | None]:
     return kind.strip().lower(), charset.group(1) if charset else None
 
 
-def _known(charset: str | None) -> str | None:
+def _decoded(body: bytes, charset: str | None) -> str:
+    """The text, in UTF-8 where the charset is none that is known."""
     try:
-        return charset if charset and "".encode(charset) is not None else None
-    except LookupError:
-        return None
+        return body.decode(charset or "utf-8", "replace")
+    except (LookupError, UnicodeError):
+        return body.decode("utf-8", "replace")

@@ -43,6 +43,8 @@ class TavilyOptions:
     allow: tuple[str, ...] = ()
     """Domains to stay within; none: all."""
     deny: tuple[str, ...] = ()
+    raw: bool = False
+    """The text of the pages, in place of extracts."""
 
 
 class Tavily:
@@ -85,7 +87,7 @@ class Tavily:
                     include_domains=list(self.options.allow) or None,
                     exclude_domains=list(self.options.deny) or None,
                     max_results=self.max_results,
-                    include_raw_content=False,
+                    include_raw_content="text" if self.options.raw else False,
                     time_range=time_range,
                     timeout=self.timeout,
                 )
@@ -162,7 +164,7 @@ def _result(row: dict[str, Any], secret: str) -> WebResult:
     return WebResult(
         url=_text(row, "url", secret),
         title=_text(row, "title", secret),
-        text=_text(row, "content", secret),
+        text=_text(row, "raw_content", secret) or _text(row, "content", secret),
         published=_text(row, "published_date", secret) or None,
         score=float(score) if counts and score is not None else None,
     )

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from asking import GOOD, Verdict, failure, graded, model, spec, streamed
+from asking import GOOD, Verdict, cut_of, failure, graded, model, spec, streamed, text_of
 from model_server import KEY, ModelServer, Reply
 from pydantic import SecretStr
 
@@ -214,3 +214,40 @@ async def test_any_model_that_pydantic_ai_names_can_be_asked(
     assert body["model"] == "gpt-4o-mini"
     assert body["response_format"]["type"] == "json_schema"
     assert body["max_completion_tokens"] == 200
+
+
+async def test_a_model_of_ollama_by_its_pydantic_ai_name_is_asked_as_ollama_is(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", server.base)
+    named: dict[str, Any] = {"model": "ollama:qwen3:4b", "url": "", "key": SecretStr("")}
+    body = await sent_to_grade(server, "pydantic-ai", **named)
+    assert body == {**await sent_to_grade(server, "ollama", model="qwen3:4b"), "messages": body["messages"]}
+    assert (body["model"], body["max_tokens"], body["reasoning_effort"]) == ("qwen3:4b", 200, "none")
+    assert "reasoning_effort" not in await sent_to_write(server, "pydantic-ai", thinking=True, **named)
+
+
+async def test_a_model_of_alibaba_by_its_pydantic_ai_name_does_not_think_to_grade(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALIBABA_API_KEY", KEY)
+    server.script = [Reply(GOOD)]
+    named = model(server, "pydantic-ai", model="alibaba:qwen3-32b", url="", key=SecretStr(""))
+    (await named._ready()).model.client.base_url = server.base  # type: ignore[attr-defined]
+    assert (await graded(named)).score == 8
+    body = server.chats[-1]
+    assert (body["enable_thinking"], body["max_tokens"], body["response_format"]["type"]) == (False, 200, "json_object")
+
+
+async def test_a_named_model_whose_stream_has_no_end_is_said_to_be_cut(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base)
+    server.script = [Reply("Paris is", finish=None)]
+    pieces = await streamed(model(server, "pydantic-ai", model="openai-chat:m", url="", key=SecretStr("")))
+    assert text_of(pieces) == "Paris is"
+    assert "without its end mark" in cut_of(pieces)
+    server.script = [Reply(pieces=("<think>", "a word", "</think>\n\nPar", "is"))]
+    pieces = await streamed(model(server, "pydantic-ai", model="openai-chat:m", url="", key=SecretStr("")))
+    assert (text_of(pieces), cut_of(pieces)) == ("Paris", "")

@@ -12,6 +12,7 @@ from model_server import ModelServer
 from crag.agent_model.base import ModelSpec
 from crag.agent_model.chat import PydanticAiModel
 from crag.agent_model.tokens import count
+from crag.agent_model.window import Window
 
 
 async def test_what_is_set_goes_before_what_the_server_says(server: ModelServer) -> None:
@@ -64,6 +65,20 @@ async def test_ollama_is_asked_what_it_really_reads(
         assert "OLLAMA_CONTEXT_LENGTH" in found.notice
     assert server.asked[0].path == "/api/show"
     assert server.asked[0].body == {"model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("running", "tokens"), [([], 20000), ([{"model": "m", "context_length": 4096}], 4096)], ids=["not loaded", "loaded"]
+)
+async def test_what_ollama_would_cut_without_a_word_counts_less_than_what_is_set(
+    server: ModelServer, running: list[dict[str, Any]], tokens: int
+) -> None:
+    server.show, server.running = {**SHOW, "parameters": None}, running
+    found = await model(server, "ollama", context=20000).windows.known()
+    assert (found.tokens, found.certain) == (tokens, bool(running)), "it is asked again while it cannot say"
+    assert ("fewer than CRAG_LLM_CONTEXT says (20000)" in found.notice) is bool(running)
+    server.running = [{"model": "m", "context_length": 20000}]
+    assert await model(server, "ollama", context=20000).windows.known() == Window(20000)
 
 
 async def test_the_server_is_asked_once(server: ModelServer) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from loopback import Quiet, listening
 
 
 @dataclass
@@ -76,7 +77,7 @@ def serving() -> Iterator[MinerUServer]:
     """The server, until the end of the block."""
     state = MinerUServer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self) -> None:
             state.health += 1
             known = self.path == "/health" and state.version is not None
@@ -120,16 +121,9 @@ def serving() -> Iterator[MinerUServer]:
             except ConnectionError:
                 pass  # whoever asked has given up
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield state
-    finally:
-        if state.waits is not None:
-            state.waits.set()
-        server.shutdown()
-        server.server_close()
+    with listening(Handler) as state.url:
+        try:
+            yield state
+        finally:
+            if state.waits is not None:
+                state.waits.set()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from loopback import Quiet, listening
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Service:
 def service() -> Iterator[Service]:
     found = Service()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self) -> None:
             self._answer()
 
@@ -64,16 +64,5 @@ def service() -> Iterator[Service]:
             except OSError:
                 self.close_connection = True
 
-        def log_message(self, format: str, *args: object) -> None:
-            """The tests say what matters."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    found.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with listening(Handler) as found.url:
         yield found
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from loopback import Quiet, listening
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Lies:
 
 @dataclass
 class Site:
-    url: str
+    url: str = ""
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     sent: int = 0
 
@@ -39,7 +39,7 @@ class Site:
 def site(lying: dict[str, Lies]) -> Iterator[Site]:
     """Serves `lying` by path on 127.0.0.1; anything else is 404."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self) -> None:
             found.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
             lies = lying.get(self.path, Lies(b"nothing here", status=404))
@@ -56,16 +56,6 @@ def site(lying: dict[str, Lies]) -> Iterator[Site]:
             except OSError:
                 self.close_connection = True  # the client went away, as it should where the page is too large
 
-        def log_message(self, format: str, *args: object) -> None:
-            """The tests say what matters."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    found = Site(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    found = Site()
+    with listening(Handler) as found.url:
         yield found
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from loopback import Quiet, listening
 
 KEY = "tvly-secret-4711"
 
@@ -47,7 +48,7 @@ def serving() -> Iterator[TavilyServer]:
     """The server, until the end of the block."""
     state = TavilyServer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_POST(self) -> None:
             sent = self.rfile.read(int(self.headers["Content-Length"]))
             state.requests.append({"path": self.path, **json.loads(sent)})
@@ -68,16 +69,9 @@ def serving() -> Iterator[TavilyServer]:
             except ConnectionError:
                 pass  # whoever asked has gone, as a stopped turn does
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield state
-    finally:
-        if state.waits is not None:
-            state.waits.set()
-        server.shutdown()
-        server.server_close()
+    with listening(Handler) as state.url:
+        try:
+            yield state
+        finally:
+            if state.waits is not None:
+                state.waits.set()

@@ -10,7 +10,7 @@ import pytest
 from crag.errors import WebSearchError
 from crag.search.base import Answered, TimeRange, WebResult
 from crag.search.choosing import Sites
-from crag.search.kept import KeptSearch, Limits
+from crag.search.kept import KeptSearch, Limits, spent_today
 
 FOUND = (
     WebResult("https://a.com/1", "One", "The first page says a good deal about anvils and hammers."),
@@ -73,9 +73,9 @@ async def test_nothing_is_kept_where_that_is_not_wanted_nor_where_nothing_was_fo
     provider = Provider(*FOUND)
     for _ in range(2):
         assert not (await kept(provider, tmp_path, Limits(hours=0)).search("anvil")).cached
-    empty = Provider()
-    for _ in range(2):
-        assert not (await kept(empty, tmp_path).search("nothing")).cached
+    for empty in (Provider(), Provider(WebResult("https://a.com/1", "Its page could not be read this time", " "))):
+        for _ in range(2):
+            assert not (await kept(empty, tmp_path).search("nothing")).cached
 
 
 async def test_the_searches_of_a_day_end_at_the_limit_and_kept_results_do_not_count(tmp_path: Path) -> None:
@@ -85,6 +85,7 @@ async def test_the_searches_of_a_day_end_at_the_limit_and_kept_results_do_not_co
     with pytest.raises(WebSearchError, match=r"used up \(2 a day\)"):
         await kept(provider, tmp_path, limits).search("c")
     assert len(provider.asked) == 2
+    assert spent_today(tmp_path / "web.db") == 2
     assert (await kept(provider, tmp_path, Limits(daily=3)).search("c")).results
 
 
@@ -94,6 +95,7 @@ async def test_a_damaged_file_costs_a_search_but_a_budget_that_cannot_be_counted
     assert (await kept(provider, tmp_path).search("anvil")).results
     with pytest.raises(WebSearchError, match="cannot be counted"):
         await kept(provider, tmp_path, Limits(daily=5)).search("anvil")
+    assert (spent_today(tmp_path / "web.db"), spent_today(tmp_path / "none.db")) == (0, 0)
 
 
 async def test_the_usual_age_holds_where_the_question_does_not_say(tmp_path: Path) -> None:

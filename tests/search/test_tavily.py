@@ -13,7 +13,7 @@ import pytest
 from tavily_server import KEY, TavilyServer, a_result
 
 from crag.errors import ConfigurationError, WebSearchError
-from crag.search.tavily import Tavily
+from crag.search.tavily import Tavily, TavilyOptions
 
 
 async def test_the_query_is_sent_with_the_key_and_results_come_back_typed(tavily: TavilyServer) -> None:
@@ -41,6 +41,29 @@ async def test_the_query_is_sent_with_the_key_and_results_come_back_typed(tavily
     )
     assert (first.published, first.score) == ("2024-05-01", 0.8)
     assert (second.published, second.score) == (None, None)
+
+
+async def test_what_tavily_alone_can_be_told_is_sent_and_the_text_of_pages_stands_for_extracts(
+    tavily: TavilyServer,
+) -> None:
+    page = a_result("An extract.", raw_content="The whole page.")
+    tavily.finds(page, a_result("Another extract."))
+    options = TavilyOptions("advanced", "news", ("a.example", "b.example"), ("c.example",), raw=True)
+    answered = await Tavily(KEY, tavily.url, options=options).search("anvil", "week")
+    assert tavily.requests == [
+        {
+            "path": "/search",
+            "query": "anvil",
+            "search_depth": "advanced",
+            "topic": "news",
+            "time_range": "week",
+            "include_domains": ["a.example", "b.example"],
+            "exclude_domains": ["c.example"],
+            "max_results": 5,
+            "include_raw_content": "text",
+        }
+    ]
+    assert [result.text for result in answered.results] == ["The whole page.", "Another extract."]
 
 
 @pytest.mark.parametrize("query", ["word " * 200, "x" * 900, "字" * 900, " a \n b "])

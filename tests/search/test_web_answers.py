@@ -143,6 +143,27 @@ def test_a_provider_without_its_key_is_a_sentence(monkeypatch: pytest.MonkeyPatc
         load_settings()
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "said"),
+    [
+        ("brave", {}, "brave would be asked at https://api.search.brave.com where"),
+        ("searxng", {"web_url": "http://seek.lan"}, "searxng would be asked at http://seek.lan where"),
+        ("duckduckgo", {}, "duckduckgo would be asked where"),
+    ],
+)
+def test_doctor_names_the_address_of_the_provider_that_is_chosen(name: str, more: dict[str, str], said: str) -> None:
+    settings = load_settings(web_provider=name, brave_api_key=KEY, **more)
+    assert said in next(_web(settings)).text
+
+
+async def test_the_query_and_key_for_tavily_do_not_go_to_the_address_of_another_provider(tavily: TavilyServer) -> None:
+    settings = searching(tavily, web_url="http://127.0.0.1:9/left-from-searxng")
+    web = web_search(settings)
+    assert web is not None
+    await web.search("anvil")
+    assert [request["query"] for request in tavily.requests] == ["anvil"]
+
+
 def test_doctor_says_who_would_be_asked_and_asks_nobody(tavily: TavilyServer) -> None:
     tried = (load_settings(), searching(tavily, web="off"), searching(tavily))
     said = [finding.text for settings in tried for finding in _web(settings)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -295,3 +296,14 @@ def test_settings_of_a_turn_are_found_again_and_what_is_no_longer_valid_is_left_
     assert turn_settings.under(present, {"lower": 0.9}) == present
     assert {type(name) for name in turn_settings.PER_TURN} == {str}
     assert set(turn_settings.PER_TURN) <= set(Settings.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "counts"),
+    [("off", "auto", "off"), ("ask", "auto", "ask"), ("auto", "off", "off"), ("ask", "ask", "ask")],
+)
+def test_an_answer_made_again_as_it_was_asked_goes_no_more_freely_to_the_web_than_now(
+    now: Any, then: Any, counts: str
+) -> None:
+    asked = turn_settings.kept(load_settings(web=then))
+    assert turn_settings.under(load_settings(web=now), asked).web == counts

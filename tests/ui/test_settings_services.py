@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import pytest
 from settings_stage import change, press, settings_page, shown
 from streamlit.testing.v1 import AppTest
 from ui_stage import Stage
 
+from config import load_settings
+from crag.assembly import web_search
 from crag.ui.settings import services_at_work
 from tests import model_server
+from tests.search.search_service import service
 
 
 def after_a_test(at: AppTest, task: str) -> AppTest:
@@ -47,3 +53,21 @@ def test_a_test_is_seen_by_who_made_it_alone(stage: Stage) -> None:
         at = after_a_test(change(change(at, "llm_model", "m"), "openai_api_base", server.base), "write")
         assert at.success
         assert not settings_page(stage).success
+
+
+def test_the_searches_of_the_day_are_counted_with_their_cost(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CRAG_CACHE_DIR", str(tmp_path))
+    with service() as engine:
+        engine.says({"results": [{"url": "https://example.org/1", "title": "Anvils", "content": "An anvil is heavy."}]})
+        for name, value in {"WEB_PROVIDER": "searxng", "WEB_URL": engine.url, "WEB_PAGES": "off"}.items():
+            monkeypatch.setenv(f"CRAG_{name}", value)
+        assert "searches are used" not in shown(settings_page(stage)), "there is no limit"
+        monkeypatch.setenv("CRAG_WEB_DAILY_SEARCHES", "20")
+        monkeypatch.setenv("CRAG_WEB_PRICE", "0.005")
+        web = web_search(load_settings())
+        assert web is not None
+        for query in ("anvil", "saw", "anvil"):
+            asyncio.run(web.search(query))
+        assert "2 of today's 20 searches are used. That cost 0.0100" in shown(settings_page(stage))

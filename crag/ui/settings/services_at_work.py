@@ -58,8 +58,22 @@ def _draw_service(process: Process, person: Person, service: Service, t: Texts) 
             st.markdown(f"{ICONS[service.task]} {row}", width="stretch")
             if service.can_be_tested:
                 _draw_test(process, person, service, t)
+        if service.task == "search":
+            _draw_budget(person, t)
         if service.can_be_tested:
             _draw_result(person, service, t)
+
+
+def _draw_budget(person: Person, t: Texts) -> None:
+    """How much of the day's searches is used, and what it cost."""
+    from crag.services import searches_used
+
+    settings = person.resolved.settings
+    used = searches_used(settings)
+    if used is None:
+        return
+    cost = f" {t('searches_cost', cost=money(used * settings.web_price, settings.currency))}"
+    st.caption(t("searches_used", n=used, limit=settings.web_daily_searches) + (cost if settings.web_price else ""))
 
 
 def _draw_test(process: Process, person: Person, service: Service, t: Texts) -> None:

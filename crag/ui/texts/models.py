@@ -106,4 +106,9 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "build_tokens": ("{n:,} token for vectors|{n:,} tokens for vectors", "向量化用了 {n:,} 个词元"),
     "call_role_embed": ("embed", "向量化"),
     "test_cost": ("It cost {cost}.", "费用 {cost}。"),
+    "searches_used": (
+        "{n:,} of today's {limit:,} searches is used.|{n:,} of today's {limit:,} searches are used.",
+        "今日 {limit:,} 次搜索已用 {n:,} 次。",
+    ),
+    "searches_cost": ("That cost {cost}.", "共计 {cost}。"),
 }

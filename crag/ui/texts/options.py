@@ -182,6 +182,12 @@ _SETTINGS: Final[dict[str, tuple[str, str, str, str]]] = {
     "web_results": ("Results per search", "每次搜索的结果数", "", "每次网络搜索请求的结果数。"),
     "web_depth": ("Depth of the search", "搜索深度", "", "Tavily 的搜索深度；“深入”费用更高。"),
     "web_topic": ("Topic of the search", "搜索主题", "", "Tavily 的搜索范围。"),
+    "web_raw_content": (
+        "Text of whole pages",
+        "网页全文",
+        "Tavily gives the text of each page, of which the first 4000 characters are used, in place of extracts.",
+        "Tavily 返回网页全文（取前 4000 个字符），而非摘录。",
+    ),
     "web_time_range": (
         "How old results may be",
         "结果的时间范围",

@@ -75,6 +75,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "this is no address that begins with http:// or https:// and has neither @ nor ? nor # in it.",
         "这不是以 http:// 或 https:// 开头、且不含 @、? 和 # 的地址。",
     ),
+    "wrong_forbidden": (
+        "whoever runs this app forbids it by CRAG_WEB=off in its environment: it has to be unset there.",
+        "运行此应用的人通过环境变量 CRAG_WEB=off 禁止了它：需在那里取消。",
+    ),
     "wrong_number": ("this is no number that can be used here.", "这不是可用的数字。"),
     "wrong_text": ("this is no text.", "这不是文本。"),
     "wrong_choice": ("this is not one of the choices.", "不在可选项之中。"),

@@ -146,6 +146,11 @@ MODELS: Final[dict[str, str]] = {
         "Ollama 只读取 {model} 所支持的 {most} 个词元中的 {n} 个：如需更多，请用 OLLAMA_CONTEXT_LENGTH 启动它，"
         "并将 CRAG_LLM_CONTEXT 设为相同的值。"
     ),
+    "Ollama reads {n} tokens of {model}, fewer than CRAG_LLM_CONTEXT says ({most}): start it with "
+    "OLLAMA_CONTEXT_LENGTH set to the same, or lower CRAG_LLM_CONTEXT.": (
+        "Ollama 只读取 {model} 的 {n} 个词元，少于 CRAG_LLM_CONTEXT 的 {most} 个：请用 OLLAMA_CONTEXT_LENGTH 以相同的值"
+        "启动它，或调低 CRAG_LLM_CONTEXT。"
+    ),
     "CRAG_LLM_PROVIDER=llamacpp needs the package xllamacpp: run `pip install -r requirements-llamacpp.txt`.": (
         "CRAG_LLM_PROVIDER=llamacpp 需要 xllamacpp：请运行 `pip install -r requirements-llamacpp.txt`。"
     ),
