@@ -224,7 +224,7 @@ async def _tested(house: House, settings: Settings, online: bool) -> list[Findin
         cost = f" It cost {tested.cost:.6f} {settings.currency}." if tested.cost is not None else ""
         findings.append(Finding(subject, tested.ok, f"{service.name}: {tested.text}{cost}"))
         if tested.notice:
-            findings.append(Finding(subject, False, tested.notice))
+            findings.append(Finding(subject, True, f"note: {tested.notice}"))
     return findings
 
 
