@@ -95,12 +95,15 @@ def folders(place: Path) -> dict[str, str]:
     return {f"CRAG_{name}_DIR": str(place / folder) for name, folder in own.items()}
 
 
-def a_pdf(path: Path, *pages: str) -> Path:
-    """A PDF with these texts, a page each; its folder is made where there is none."""
+def a_pdf(path: Path, *pages: str | tuple[str, str]) -> Path:
+    """A PDF with these texts, or headings and texts, a page each; its folder is made where there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with pymupdf.open() as pdf:
-        for text in pages:
-            pdf.new_page().insert_textbox(pymupdf.Rect(72, 72, 520, 760), text, fontsize=11)
+        for made in pages:
+            heading, text = made if isinstance(made, tuple) else ("", made)
+            page = pdf.new_page()
+            page.insert_text((72, 90), heading, fontsize=18)
+            page.insert_textbox(pymupdf.Rect(72, 120, 520, 760), text, fontsize=11)
         pdf.save(path)
     return path
 

@@ -134,7 +134,9 @@ def test_stop_keeps_what_was_written_and_hangs_up_on_the_model(
     browsing.shot("15-streaming")
     named(page, "Stop").click()
     model.wait_left(seconds=10)
-    said = page.get_by_test_id("stChatMessage").last.get_by_text("You stopped this answer: what was ready is kept.").last
+    said = (
+        page.get_by_test_id("stChatMessage").last.get_by_text("You stopped this answer: what was ready is kept.").last
+    )
     said.wait_for()
     browsing.settled()
     kept = page.locator(".crag-answer").inner_text()
