@@ -33,7 +33,8 @@ def still(browsing: Browsing) -> None:
 
 def grave(browsing: Browsing, state: str) -> list[str]:
     """What axe-core finds serious, a line each."""
-    found = axe_playwright.Axe().run(browsing.page).response["violations"]
+    only = {"resultTypes": ["violations"]}
+    found = axe_playwright.Axe().run(browsing.page, options=only).response["violations"]
     return [
         f"{state}: {rule['id']}: {node['html'][:200]} {[check['message'] for check in node['any'][:1]]}"
         for rule in found

@@ -269,7 +269,7 @@ def conversations(world: World, browsing: Browsing) -> Iterator[str]:
     browsing.settled()
     yield "deleted"
     page.goto(f"{world.app}/?c=0123456789abcdef0123456789abcdef")
-    page.get_by_text("is gone").or_(page.get_by_text("not here")).first.wait_for()
+    page.get_by_text("This conversation is not known here any more.").wait_for()
     browsing.settled()
     yield "gone"
 
