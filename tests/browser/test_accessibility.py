@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 GRAVE = ("serious", "critical")
 WIDTHS = (1280, 420)
 HEIGHT = 900
-COLOURS = 96
+COLOURS = 160
 """Of a picture's palette: small, and enough for a page."""
 
 
@@ -47,11 +47,11 @@ def in_view(page: Any) -> None:
     """Scrolls to what the state is about: the panel that is open with its answer's tools, else the top."""
     page.evaluate(
         """() => {
-        const open = document.querySelector('[class*=st-key-open-]');
+        const open = document.querySelector('.stChatMessage [class*=st-key-open-]');
         const pills = open && open.closest('.stChatMessage').querySelector('[data-testid=stButtonGroup]');
-        const main = document.querySelector('[data-testid=stMain], section.stMain');
+        const main = document.querySelector('[data-testid=stAppScrollToBottomContainer], [data-testid=stMain]');
         if (pills) pills.scrollIntoView({block: 'start'});
-        if (main) main.scrollTop = pills ? Math.max(0, main.scrollTop - 80) : main.scrollTop;
+        if (main) main.scrollTop = pills ? Math.max(0, main.scrollTop - 90) : 0;
         }"""
     )
 
@@ -65,7 +65,9 @@ def taken(browsing: Browsing, name: str, folder: Path) -> None:
         in_view(page)
         page.wait_for_timeout(300)
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        picture.quantize(COLOURS, dither=Image.Dither.NONE).save(folder / f"{name}-{width}.png", optimize=True)
+        picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            folder / f"{name}-{width}.png", optimize=True
+        )
     page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
 
 

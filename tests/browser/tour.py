@@ -112,6 +112,14 @@ def send(browsing: Browsing, question: str) -> None:
     box.press("Enter")
 
 
+def shut(browsing: Browsing) -> None:
+    """Closes the panel of the last answer that is open."""
+    answer = browsing.page.get_by_test_id("stChatMessage").last
+    answer.get_by_test_id("stButtonGroup").first.locator("[aria-checked=true], [aria-pressed=true]").click()
+    answer.locator("[class*=st-key-open-]").wait_for(state="detached")
+    browsing.settled()
+
+
 def first_start(world: World, browsing: Browsing) -> Iterator[str]:
     page = browsing.page
     page.set_default_timeout(60_000)
@@ -172,6 +180,7 @@ def overruled(world: World, browsing: Browsing) -> Iterator[str]:
     named(page, "Answer with these changes").click()
     page.get_by_text("2 of 2").wait_for()
     browsing.answer()
+    shut(browsing)
     yield "versions"
     named(page, "Export").click()
     named(page, "Text as Markdown").wait_for()
@@ -204,6 +213,7 @@ def ambiguous(world: World, browsing: Browsing) -> Iterator[str]:
     named(page, "Do not search").click()
     page.get_by_text("2 of 2").wait_for()
     browsing.answer()
+    shut(browsing)
     yield "ambiguous"
 
 
