@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import tour
-from browsing import ARTIFACTS, Browsing, build, folders
+from browsing import ARTIFACTS, ROOT, Browsing, build, folders
 from PIL import Image
 
 axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -92,7 +92,7 @@ def test_axe_finds_nothing_serious_in_any_state_and_each_has_its_picture(
 ) -> None:
     """With CRAG_IMAGES, a folder, the pictures go there: all of the light page, the main ones of the dark page."""
     named = os.environ.get("CRAG_IMAGES")
-    folder = Path(named) if named else ARTIFACTS / "states"
+    folder = (ROOT / named) if named else ARTIFACTS / "states"
     folder.mkdir(parents=True, exist_ok=True)
     browsing.page.emulate_media(color_scheme=scheme)
     found, seen = [], []

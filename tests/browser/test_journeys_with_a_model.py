@@ -77,6 +77,8 @@ def test_a_replay_shows_another_action_without_a_call_and_its_answer_costs_one(
     assert "Correct" in answer.inner_text()
     assert len(model.chats) == 1
     panel = browsing.panel("Replay")
+    panel.get_by_test_id("stVegaLiteChart").first.wait_for()
+    assert page.locator(".crag-question").bounding_box()["y"] >= 0, "the panel opens where it was clicked"
     moved_to_the_end(browsing, panel)
     assert "Ambiguous" in page.locator("[class*=st-key-changes-]").inner_text()
     assert len(model.chats) == 1, "looking costs no call"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from browsing import ROOT, Browsing, a_pdf, folders, served, written_by
-from model_server import ModelServer, Reply
+from model_server import ModelServer, Reply, said_to
 from model_server import serving as model_serving
 
 from crag.knowledge_base.locks import build_lock
@@ -44,6 +44,12 @@ FARMING = (
     ),
 )
 CORRECT = "In which year was the lighthouse of Karnholm built?"
+QUERIES = {
+    "Mona Lisa": "mona lisa louvre painter",
+    "Brazil": "brazil chess championship year",
+    "lighthouse": "karnholm lighthouse year built",
+}
+"""What the model makes of a question for the web, by a word of it."""
 OUTSIDE = "Who painted the Mona Lisa in the Louvre?"
 DOUBTED = "The lighthouse was built in 1847 [1]. The engineer Ida Brandt drew the plans [1]. Penguins paid for it [1]."
 
@@ -76,7 +82,9 @@ class World:
 
         def reply(body: dict[str, Any]) -> Reply:
             if any(key in body for key in ("response_format", "tools")):
-                return Reply(json.dumps({"query": "mona lisa louvre chess championship painter"}))
+                return Reply(
+                    json.dumps({"query": next(query for word, query in QUERIES.items() if word in said_to(body))})
+                )
             return Reply(text, **more)
 
         self.model.script = reply
