@@ -98,4 +98,4 @@ def test_the_numbers_in_a_stopped_answer_are_not_called_unknown_and_a_notice_is_
     at = answered(stage)
     assert "It was 128" in html(at)
     assert "<cite class='crag-cite crag-cite-unknown'" not in html(at)
-    assert sum("The web was not used." in caption.value for caption in at.caption) == 1
+    assert answer._notices(trace, Texts("en")) == ["The web was not used."]
