@@ -93,7 +93,8 @@ def test_the_numbers_in_a_stopped_answer_are_not_called_unknown_and_a_notice_is_
     last = stage.turn[-1]
     assert isinstance(last, Finished)
     told = ("The web was not used.", "The web was not used.")
-    trace = last.trace.model_copy(update={"citations": (), "check": CitationCheck(), "notices": told, "stopped": True})
+    unchecked = {"citations": (), "check": CitationCheck(), "generator": "openai:m"}
+    trace = last.trace.model_copy(update=unchecked | {"notices": told, "stopped": True})
     stage.turn[-1] = Finished(trace=trace)
     at = answered(stage)
     assert "It was 128" in html(at)
