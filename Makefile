@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 PYTEST := $(PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile
 QUESTION ?= How does CRAG decide between Correct, Ambiguous and Incorrect?
 
-.PHONY: help run test test-full check demo guide options browser
+.PHONY: help run test test-full check demo guide options images browser
 
 help:
 	@echo "make run        set up and start the app in the browser"
@@ -12,6 +12,7 @@ help:
 	@echo "make check      format, lint, types, tests"
 	@echo "make demo       index the guide and answer one question here"
 	@echo "make guide      make Files/crag-guide.pdf from docs/guide"
+	@echo "make images     make the pictures of every state of the page in docs/images"
 	@echo "make options    bring the table of options in README.md up to date"
 
 run: .venv/requirements.stamp
@@ -38,6 +39,10 @@ guide: .venv/requirements-dev.stamp
 
 options: .venv/requirements.stamp
 	@$(PYTHON) scripts/options_table.py --write
+
+# The pictures of every state of the page, while axe-core looks at it.
+images: .venv/requirements-dev.stamp browser
+	@CRAG_IMAGES=docs/images $(PYTHON) -m pytest tests/browser/test_accessibility.py -m full
 
 # Finds or installs a browser for the browser tests; where that is impossible the tests say so themselves.
 browser: .venv/requirements-dev.stamp

@@ -120,7 +120,7 @@ def draw_text(text: str, look: Look | None = None) -> None:
 
 
 def _notices(trace: Trace, t: Texts) -> list[str]:
-    notices = list(trace.notices)
+    notices = list(dict.fromkeys(trace.notices))  # both looks may have the same to tell
     if trace.check.unknown:
         notices.append(t("unknown_citations", numbers=", ".join(f"[{n}]" for n in trace.check.unknown)))
     return notices

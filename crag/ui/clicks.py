@@ -1,4 +1,4 @@
-"""What HTML of ours does when it is clicked, in the browser alone: copy a text, lead from a marker to its source."""
+"""What a click does in the browser alone: copy a text, lead from a marker to its source, stay where a panel opens."""
 
 from __future__ import annotations
 
@@ -28,6 +28,30 @@ if (!window.cragClicks) {
     area.remove();
     button.focus();
   };
+  // Streamlit follows the end of the page, so one would see the end of a panel that opens: the page is held meanwhile.
+  const page = () => document.querySelector('[data-testid=stAppScrollToBottomContainer]');
+  const stay = (main) => {
+    const top = main?.scrollTop, end = performance.now() + 2500, own = new AbortController();
+    for (const kind of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
+      document.addEventListener(kind, (event) => event.isTrusted && own.abort(), {capture: true, signal: own.signal});
+    const hold = () => {
+      if (!main || own.signal.aborted || performance.now() > end) return own.abort();
+      if (main.scrollTop > top) {
+        main.dispatchEvent(new WheelEvent('wheel'));
+        main.scrollTop = top;
+      }
+      requestAnimationFrame(hold);
+    };
+    hold();
+  };
+  const toEnd = (main) => { if (main) main.scrollTop = main.scrollHeight; };
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && !event.shiftKey && event.target.closest?.('[data-testid=stChatInput]')) toEnd(page());
+  }, {capture: true});
+  document.addEventListener('click', (event) => {  // first of all: what was clicked may be drawn anew by the click
+    if (event.target.closest?.('.stChatMessage [data-testid=stButtonGroup] button')) stay(page());
+    if (event.target.closest?.('[data-testid=stChatInputSubmitButton]')) toEnd(page());
+  }, {capture: true});
   document.addEventListener('click', (event) => {
     const copy = event.target.closest?.('.crag-copy');
     if (copy && !navigator.clipboard) byHand(copy);

@@ -65,8 +65,9 @@ def shown(text: str) -> str:
 
 
 def look_of(trace: Trace, t: Texts) -> Look | None:
-    """None where nothing was checked: an answer without evidence repeats markers of the one before."""
-    if trace.direct:
+    """None where nothing was checked: an answer without evidence repeats markers of the one before, a stopped one
+    has no sources yet."""
+    if trace.direct or (trace.stopped and not trace.citations):
         return None
     places = {citation.n: web.name_of(citation, t) for citation in trace.citations}
     return Look(trace.turn_id, places, marks_in(shown(trace.answer), trace.check.sentences), t)

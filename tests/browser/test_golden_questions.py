@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from browsing import Browsing
-from test_replay_and_export import answered, pdf  # noqa: F401 - `pdf` is a fixture
 
 pytestmark = pytest.mark.browser
 
@@ -17,11 +16,11 @@ ROW, HEAD = 35, 38
 
 
 def test_a_question_goes_from_an_answer_into_the_table_is_edited_run_and_opened(
-    app: str,
-    browsing: Browsing,
-    pdf: Path,  # noqa: F811
+    app: str, browsing: Browsing, island: Path
 ) -> None:
-    page = answered(app, browsing, pdf)
+    page = browsing.page
+    browsing.add_and_read(app, island)
+    browsing.ask("In which year was the lighthouse of Karnholm built?")
     page.get_by_role("button", name="Golden", exact=True).click()
     page.get_by_role("textbox", name="Question", exact=True).fill(KNOWN)
     page.get_by_role("textbox", name="Answer holds").fill("Ida Brandt")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -45,21 +46,24 @@ def pointed(mark: Any) -> str:
     return str(mark.evaluate("element => getComputedStyle(element).getPropertyValue('--crag-pointed')"))
 
 
+def read_by_ocr(png: bytes) -> str:
+    """What stands in a picture, for who cannot see the text behind it."""
+    from rapidocr import RapidOCR
+
+    threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
+    engine = RapidOCR(params={"Global.log_level": "critical", "Global.use_cls": False, **threads})
+    return " ".join(engine(png).txts or ())
+
+
+def squashed(text: str) -> str:
+    """Without spaces, case and signs, which OCR may take for others."""
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
 def test_the_place_of_an_answer_is_shown_and_its_page_can_be_inspected(app: str, browsing: Browsing, pdf: Path) -> None:
     page = browsing.page
-    page.set_default_timeout(60_000)
-    page.goto(app)
-    page.get_by_test_id("stFileUploader").wait_for(timeout=240_000)
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(pdf)
-    page.get_by_text("1 new").wait_for()
-    page.get_by_role("button", name="Rebuild").click()
-    page.get_by_text("Last rebuild: 1 read").wait_for(timeout=120_000)
-    browsing.settled()
-    box = page.get_by_test_id("stChatInputTextArea")
-    box.fill("In which year was the lighthouse of Karnholm built?")
-    box.press("Enter")
-    page.get_by_test_id("stChatMessage").nth(1).get_by_test_id("stButtonGroup").first.wait_for()
-    browsing.settled()
+    browsing.add_and_read(app, pdf)
+    browsing.ask("In which year was the lighthouse of Karnholm built?")
 
     page.locator("[class*=st-key-cited-] button:visible", has_text="island.pdf p. 2").first.press("Enter")
     image = page.locator(".crag-sheet-page img")
@@ -74,6 +78,8 @@ def test_the_place_of_an_answer_is_shown_and_its_page_can_be_inspected(app: str,
     page.locator(".crag-item-cited").first.focus()
     assert pointed(mark).strip() == "1", "the strip of the list is shown on the page"
     browsing.shot("7-on-the-page")
+    picture = urllib.request.urlopen(image.get_attribute("src")).read()
+    assert squashed(ANSWER) in squashed(read_by_ocr(picture)), "it is the page that holds the answer"
     with page.expect_download() as download:
         page.get_by_role("button", name="Image").click()
     assert download.value.suggested_filename == "island-p2.png"

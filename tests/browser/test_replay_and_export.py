@@ -5,54 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pymupdf
 import pytest
 from browsing import ARTIFACTS, Browsing
 
 pytestmark = pytest.mark.browser
 
 ANSWER = "The lighthouse of Karnholm was built in 1847 by the engineer Ida Brandt."
-PAGES = (
-    "Sheep graze on the meadows of the island in summer. " * 6,
-    f"{ANSWER} Its lamp is seen from thirty miles away. " + "The ferry to the mainland leaves twice a day. " * 6,
-    "The keepers of the lighthouse grew potatoes. " * 5,
-)
-
-
-@pytest.fixture
-def pdf(tmp_path: Path) -> Path:
-    path = tmp_path / "island.pdf"
-    with pymupdf.open() as document:
-        for text in PAGES:
-            document.new_page().insert_textbox(pymupdf.Rect(72, 72, 520, 760), text, fontsize=11)
-        document.save(path)
-    return path
-
-
-def answered(app: str, browsing: Browsing, pdf: Path) -> Any:
-    page = browsing.page
-    page.set_default_timeout(60_000)
-    page.goto(app)
-    page.get_by_test_id("stFileUploader").wait_for(timeout=240_000)
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(pdf)
-    page.get_by_text("1 new").wait_for()
-    page.get_by_role("button", name="Rebuild").click()
-    page.get_by_text("Last rebuild: 1 read").wait_for(timeout=120_000)
-    browsing.settled()
-    box = page.get_by_test_id("stChatInputTextArea")
-    box.fill("In which year was the lighthouse of Karnholm built?")
-    box.press("Enter")
-    page.get_by_test_id("stChatMessage").nth(1).get_by_test_id("stButtonGroup").first.wait_for()
-    browsing.settled()
-    return page
 
 
 def test_an_answer_is_replayed_by_keyboard_and_handed_on_as_a_report_that_loads_nothing(
-    app: str, browsing: Browsing, browser: Any, pdf: Path
+    app: str, browsing: Browsing, browser: Any, island: Path
 ) -> None:
-    page = answered(app, browsing, pdf)
-    page.get_by_test_id("stButtonGroup").get_by_text("Replay").click()
-    panel = page.locator("[class*=st-key-open-]")
+    page = browsing.page
+    browsing.add_and_read(app, island)
+    browsing.ask("In which year was the lighthouse of Karnholm built?")
+    panel = browsing.panel("Replay")
     panel.get_by_text("nothing changes").wait_for()
     thumbs = panel.get_by_role("slider")
     assert thumbs.count() == 3
@@ -77,7 +44,7 @@ def test_an_answer_is_replayed_by_keyboard_and_handed_on_as_a_report_that_loads_
     with page.expect_download() as download:
         page.get_by_role("button", name="Report with page images").click()
     assert download.value.suggested_filename.endswith("in-which-year-was-the-lighthouse-of-karnholm-built.html")
-    report = pdf.with_name("report.html")
+    report = island.with_name("report.html")
     download.value.save_as(report)
     looks_as_it_should(browser, report)
     assert browsing.foreign() == []

@@ -86,3 +86,17 @@ def test_a_quoted_answer_marks_what_is_not_held_and_leads_from_the_marker_of_a_q
     assert "<span class='crag-doubt crag-doubt-unsupported'>“It was so [7].”</span> <a class='crag-cite'" in shown
     assert ">[1]</a><small class='crag-doubt-word crag-word-unsupported'>not supported</small>" in shown
     assert shown.count("<a class='crag-cite'") == 2
+
+
+def test_the_numbers_in_a_stopped_answer_are_not_called_unknown_and_a_notice_is_told_once(stage: Stage) -> None:
+    stage.turn = events(CORRECT, answer="It was 128 [1]. And", stopped=True)
+    last = stage.turn[-1]
+    assert isinstance(last, Finished)
+    told = ("The web was not used.", "The web was not used.")
+    unchecked = {"citations": (), "check": CitationCheck(), "generator": "openai:m"}
+    trace = last.trace.model_copy(update=unchecked | {"notices": told, "stopped": True})
+    stage.turn[-1] = Finished(trace=trace)
+    at = answered(stage)
+    assert "It was 128" in html(at)
+    assert "<cite class='crag-cite crag-cite-unknown'" not in html(at)
+    assert answer._notices(trace, Texts("en")) == ["The web was not used."]

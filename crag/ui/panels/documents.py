@@ -40,6 +40,7 @@ def draw(trace: Trace, texts: Texts) -> None:
         return
     graded = [document for document in trace.documents if document.score is not None]
     if graded:
+        st.caption(texts("scores_help"))
         st.altair_chart(plot(trace.documents, trace.thresholds, texts), alt=texts("plot_alt"))
     said = corrections.said(trace)
     show_table(trace.documents, trace.thresholds, texts, said)

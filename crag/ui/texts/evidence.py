@@ -106,6 +106,12 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{n} documents are ungraded: they have no score and take no part in the decision.",
         "{n} 个文档未评分：没有得分，不参与判断。",
     ),
+    "scores_help": (
+        "A score says how surely a document holds what was asked, from 0 to 1. The best one decides: from the upper "
+        "threshold on Correct, below the lower one Incorrect, between them Ambiguous.",
+        "得分（0 到 1）表示文档包含所问内容的把握。由最高分决定动作：达到上阈值为“正确”，低于下阈值为“不相关”，"
+        "介于两者之间为“存疑”。",
+    ),
     "plot_alt": (
         "Scores of the documents from 0 to 1, with the lower and the upper threshold",
         "各文档 0 到 1 的得分，以及下阈值和上阈值",
