@@ -10,7 +10,7 @@ import pytest
 from browsing import ROOT, Browsing, a_pdf, build, folders, served, written_by
 from model_server import ModelServer, Reply, serving
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 TEXT = "The lighthouse of Karnholm was built in 1847 by the engineer Ida Brandt. It is forty metres tall."
 NEWS = "The ferry to Karnholm leaves from the eastern pier at nine in the morning."

@@ -79,6 +79,7 @@ def test_a_conversation_is_asked_restarted_answered_again_branched_off_deleted_a
         browsing.shot("13-conversations")
         named(page, "Undo").click()
         branch.wait_for()
+        browsing.settled()
         assert page.locator(".crag-question").all_inner_texts() == [FIRST, "Where do your own things lie?"]
         search = page.get_by_placeholder("Search conversations")
         search.fill("OWN things")

@@ -10,7 +10,7 @@ from browsing import ROOT, Browsing, a_pdf, build, folders, served
 
 from tests.search.tavily_server import KEY, TavilyServer, a_result, serving
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 LOCAL = "The harbour of Karnholm has three piers. The ferry to the mainland leaves from the eastern pier twice a day."
 QUESTION = "Who painted the Mona Lisa in the Louvre?"

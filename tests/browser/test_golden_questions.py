@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from browsing import Browsing
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 KNOWN = "Who built the lighthouse of Karnholm?"
 UNKNOWN = "Who painted the Mona Lisa?"

@@ -69,6 +69,7 @@ def moved_to_the_end(browsing: Browsing, panel: Any) -> None:
     browsing.settled()
 
 
+@pytest.mark.full
 def test_a_replay_shows_another_action_without_a_call_and_its_answer_costs_one(
     writing_app: str, model: ModelServer, browsing: Browsing
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_document_that_is_overruled_is_left_out_of_the_next_version_and_the_fi
     assert browsing.foreign() == []
 
 
+@pytest.mark.full
 def test_stop_keeps_what_was_written_and_hangs_up_on_the_model(
     writing_app: str, model: ModelServer, browsing: Browsing
 ) -> None:
@@ -152,6 +154,7 @@ def test_stop_keeps_what_was_written_and_hangs_up_on_the_model(
     assert "1847" in browsing.ask(QUESTION, 2).inner_text(), "the next question is answered as ever"
 
 
+@pytest.mark.full
 def test_a_rebuild_during_an_answer_disturbs_neither(
     writing_app: str, model: ModelServer, browsing: Browsing, place: Path
 ) -> None:
@@ -183,6 +186,7 @@ def drawn(browsing: Browsing) -> dict[str, str]:
     return {label: browsing.panel(label).inner_text() for label in labels}
 
 
+@pytest.mark.full
 def test_after_the_server_was_killed_the_address_opens_the_conversation_with_every_panel_and_no_call(
     browsing: Browsing, tmp_path: Path, model: ModelServer
 ) -> None:

@@ -10,7 +10,7 @@ import pymupdf
 import pytest
 from browsing import Browsing
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 FILLER = "Sheep graze on the meadows of the island in summer. "
 ANSWER = "The lighthouse of Karnholm was built in 1847 by the engineer Ida Brandt."

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from browsing import ARTIFACTS, Browsing
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 ANSWER = "The lighthouse of Karnholm was built in 1847 by the engineer Ida Brandt."
 

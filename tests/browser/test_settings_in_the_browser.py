@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from browsing import Browsing
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 KEY = "sk-secret-4711-abcd"
 
@@ -13,7 +13,7 @@ KEY = "sk-secret-4711-abcd"
 def test_what_is_changed_survives_a_reload_and_a_key_of_the_visit_does_not(browsing: Browsing, app: str) -> None:
     page = browsing.page
     page.goto(f"{app}/settings?group=appearance")
-    page.get_by_text("Language of this page").wait_for(timeout=90_000)
+    page.get_by_role("strong").filter(has_text="Language of this page").wait_for(timeout=90_000)
     page.locator(".st-key-set-language").get_by_text("中文", exact=True).click()
     page.get_by_role("heading", name="设置").wait_for()
     page.locator(".st-key-settings-group").get_by_text("网络").click()
