@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from crag.errors import QuestionSetError
 from crag.evaluation.matching import searchable
 from crag.evaluation.question_sets import Question, as_csv, as_jsonl, parse_questions
 from crag.history.golden import Golden
@@ -93,6 +94,9 @@ def arrived(name: str, data: bytes, known: Sequence[Golden]) -> Arrived:
     for question in parse_questions(Path(name), data):
         fields = {name: getattr(question, name) for name in ("question", "expected", "file", "page", "answers", "note")}
         golden = Golden(**fields)
+        if len(golden.question) > LONGEST_QUESTION:
+            begin, mend = golden.question[:40], f"shorten it to at most {LONGEST_QUESTION}"
+            raise QuestionSetError(f"{name}: the question “{begin}…” has {len(golden.question)} characters: {mend}.")
         fresh[key(golden)] = golden
     added = [golden for words, golden in fresh.items() if words not in there]
     kept = {words: _edited(there[words], golden) for words, golden in fresh.items() if words in there}

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from crag.errors import QuestionSetError
 from crag.evaluation.matching import searchable
-from crag.pipeline import LONGEST_QUESTION
 from crag.schema import Action, Frozen
 from crag.text import language, visible
 
@@ -150,9 +149,6 @@ def _question(path: Path, line: int, row: Row) -> Question:
     text = _text_of(row.get("question"))
     if not visible(text).strip():
         raise _bad(path, line, "has no question", "write one under `question`")
-    if len(text) > LONGEST_QUESTION:
-        mend = f"shorten it to at most {LONGEST_QUESTION}"
-        raise _bad(path, line, f"has a question of {len(text)} characters", mend)
     file = _text_of(row.get("file")) or None
     page = _page(path, line, row.get("page"))
     if page is not None and file is None:

@@ -247,3 +247,8 @@ async def test_enough_labels_suggest_thresholds_from_a_run(house: House, store: 
     at = surface.uppers.index(surface.best[0]), surface.lowers.index(surface.best[1])
     now = surface.uppers.index(surface.now[0]), surface.lowers.index(surface.now[1])
     assert surface.worth[at] > surface.worth[now]
+
+
+def test_a_file_with_a_question_that_could_never_be_asked_is_refused_with_the_mend() -> None:
+    with pytest.raises(QuestionSetError, match="has 4001 characters: shorten it to at most 4000"):
+        arrived("mine.csv", f"question\n{'x' * 4001}\n".encode(), [])

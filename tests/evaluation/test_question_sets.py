@@ -119,7 +119,6 @@ def test_answerable_is_said_by_the_row_and_never_guessed(tmp_path: Path, fields:
         ("a.jsonl", '{"question": "a", "file": "b.pdf", "page": 1.5}', "has the page 1.5"),
         ("a.jsonl", '{"question": "a", "file": "b.pdf", "page": "0.0"}', "has the page '0.0'"),
         ("a.jsonl", '{"question": "\\u200b\\u0000"}', "has no question"),
-        ("a.csv", f"question\na\n{'x' * 4001}\n", "line 3, has a question of 4001 characters: shorten it"),
         ("a.csv", "", "has no column named question"),
         ("a.csv", "question\n", "holds no question"),
         ("a.txt", "question\na\n", "neither .jsonl nor .csv"),
