@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator, Sequence
@@ -112,14 +113,12 @@ def serving() -> Iterator[MinerUServer]:
             return b"".join(parts)
 
         def _send(self, status: int, body: bytes) -> None:
-            try:
+            with contextlib.suppress(ConnectionError):  # whoever asked has given up
                 self.send_response(status)
                 self.send_header("Content-Type", state.content_type)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-            except ConnectionError:
-                pass  # whoever asked has given up
 
     with listening(Handler) as state.url:
         try:

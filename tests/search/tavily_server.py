@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -56,7 +57,7 @@ def serving() -> Iterator[TavilyServer]:
             state.asked.set()
             if state.waits is not None:
                 state.waits.wait(30)
-            try:
+            with contextlib.suppress(ConnectionError):  # whoever asked has gone, as a stopped turn does
                 self.send_response(state.status)
                 self.send_header("Content-Type", state.content_type)
                 self.send_header("Content-Length", str(len(state.body) * state.times))
@@ -66,8 +67,6 @@ def serving() -> Iterator[TavilyServer]:
                 for _ in range(state.times):
                     time.sleep(state.pause)
                     self.wfile.write(state.body)
-            except ConnectionError:
-                pass  # whoever asked has gone, as a stopped turn does
 
     with listening(Handler) as state.url:
         try:
