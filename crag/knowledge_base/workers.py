@@ -311,6 +311,8 @@ class Workers:
             if cancel.is_set():
                 future.cancel()  # type: ignore[no-untyped-call]
                 raise CancelledError
+            if not self._pool.active and not wait([future], timeout=1.0).done:
+                raise BrokenProcessPool("it ended before the task was taken")  # a pool that ends forgets its queue
         try:
             result: R = future.result()
         except (PdfError, BrokenProcessPool):

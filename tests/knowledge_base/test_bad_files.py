@@ -12,6 +12,7 @@ import psutil
 import pymupdf
 import pytest
 from hashing import HashingEmbedder
+from pebble import ProcessFuture
 from small_pdfs import Write, built, pdf_bytes
 
 from crag.events import FileState
@@ -226,3 +227,27 @@ def test_a_reader_that_dies_between_two_files_is_started_again(write: Write, tmp
             for process in psutil.Process().children(recursive=True):
                 if process.status() != psutil.STATUS_ZOMBIE and "spawn_main" in " ".join(process.cmdline()):
                     process.kill()
+
+
+def test_a_task_that_a_pool_took_as_it_ended_is_given_to_a_fresh_one(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ended:
+        """A pool that takes a task and has ended before anybody looks at its queue."""
+
+        active = False
+
+        def __init__(self, **_: object) -> None:
+            monkeypatch.undo()
+
+        def schedule(self, *_: object, **__: object) -> ProcessFuture:
+            return ProcessFuture()
+
+        def stop(self) -> None: ...
+
+        def join(self) -> None: ...
+
+    monkeypatch.setattr("pebble.ProcessPool", Ended)
+    with workers.Workers(30, tmp_path / "ocr") as reader:
+        steps = reader.read(write("a.pdf", "Text of a file."), "a", "f", threading.Event())
+        assert list(steps)[-1][:2] == (1, 1)
